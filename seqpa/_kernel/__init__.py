@@ -1,0 +1,50 @@
+"""The loops that must be fast: Python with C types, compiled by Cython when seqpa is built.
+
+The same sources run uncompiled: where no C compiler was there at the install, under a debugger, or
+with SEQPA_PURE=1 in the environment (so the tests run both ways and one form proves the other).
+
+steps    how far to move: one line for each algorithm
+vectors  whole passes over vectors: binary, regression, uniclass, multiclass, cost-sensitive
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+# In the order of their imports: a later one may use an earlier one.
+_MODULES = ("steps", "vectors")
+
+
+def _load_sources() -> None:
+    """Import the .py sources although compiled modules of the same names stand beside them."""
+    for name in _MODULES:
+        full = f"{__name__}.{name}"
+        spec = spec_from_file_location(full, _HERE / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = module_from_spec(spec)
+        sys.modules[full] = module
+        spec.loader.exec_module(module)
+        globals()[name] = module
+
+
+if os.environ.get("SEQPA_PURE") == "1":
+    _load_sources()
+    COMPILED = False
+else:
+    COMPILED = all([import_module(f"{__name__}.{name}").COMPILED for name in _MODULES])
+    if not COMPILED:
+        warnings.warn(
+            "seqpa's kernel runs uncompiled, a hundred times slower or more. Install a C compiler "
+            "(Debian: apt install gcc python3-dev; macOS: xcode-select --install; Windows: the "
+            "Visual Studio Build Tools), then: pip install --force-reinstall --no-deps "
+            "--no-cache-dir seqpa (or the project's folder in place of the name)",
+            RuntimeWarning,
+            stacklevel=2,
+        )

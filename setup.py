@@ -1,0 +1,52 @@
+"""Builds the compiled kernel; everything else stands in pyproject.toml.
+
+SEQPA_NATIVE=1 compiles for this machine's own instruction set; the default runs on any machine of
+the same architecture. Where no C compiler is found the build goes on without the kernel's compiled
+form (`optional=True`): the same source then runs as plain Python, and says so at first use.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+if sys.platform == "win32":
+    FLAGS = ["/O2", "/fp:fast"]
+else:
+    # Let the compiler reorder sums and vectorise them. Not -ffast-math: it also assumes that no
+    # infinity exists and, in shared libraries, switches denormals off for the whole process.
+    FLAGS = [
+        "-O3",
+        "-fassociative-math",
+        "-fno-signed-zeros",
+        "-fno-trapping-math",
+        "-fno-math-errno",
+    ]
+    if os.environ.get("SEQPA_NATIVE") == "1":
+        FLAGS.append("-march=native")
+
+KERNELS = sorted(p for p in Path("seqpa/_kernel").glob("*.py") if not p.stem.startswith("_"))
+
+setup(
+    ext_modules=cythonize(
+        [
+            Extension(
+                f"seqpa._kernel.{path.stem}",
+                [path.as_posix()],
+                extra_compile_args=FLAGS,
+                optional=True,
+            )
+            for path in KERNELS
+        ],
+        build_dir="build",
+        compiler_directives={
+            "language_level": 3,
+            "boundscheck": False,
+            "wraparound": False,
+            "cdivision": True,
+            "initializedcheck": False,
+        },
+    ),
+)
