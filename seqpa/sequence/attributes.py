@@ -1,0 +1,139 @@
+"""What an attribute of a template computes from a word.
+
+One table, `KINDS`, names every attribute with its parameters; the template parser checks against
+it, the encoder calls it once for each distinct word. None means absent: a flag that is false, a
+prefix of a word that is too short, a word in no cluster.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from seqpa.sequence.resources import Clusters
+
+OfWord = Callable[[str], "str | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument of an attribute: what it is called in messages, and its type."""
+
+    name: str
+    type: type[int] | type[str]
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One attribute: its parameters and what makes the function from a word to its value.
+
+    `make` gets the arguments; where `resource` is set, the first is the resource of that name.
+    `flag`: the only value is "" (true). `in_context`: the values of an attribute that its resource
+    computes over whole sentences, because a multi-word entry spans several tokens.
+    """
+
+    make: Callable[..., OfWord] | None
+    parameters: tuple[Parameter, ...] = ()
+    flag: bool = False
+    resource: str | None = None
+    in_context: tuple[str, ...] = ()
+
+
+def _prefix(length: int) -> OfWord:
+    return lambda word: word[:length] if len(word) >= length else None
+
+
+def _suffix(length: int) -> OfWord:
+    return lambda word: word[-length:] if len(word) >= length else None
+
+
+def _cluster(clusters: Clusters, length: int | None = None) -> OfWord:
+    get = clusters.paths.get
+
+    def path(word: str) -> str | None:
+        found = get(word)
+        return found if found is None else found[:length]
+
+    return path
+
+
+class _ShapeOfCharacter(dict[int, str]):
+    """A table for str.translate, filled as characters come by."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if character.isupper() or character.istitle():
+            shape = "X"
+        elif character.isalpha():
+            shape = "x"
+        elif character.isdigit():
+            shape = "d"
+        else:
+            shape = character
+        self[code] = shape
+        return shape
+
+
+_SHAPES = _ShapeOfCharacter()
+_RUN = re.compile(r"(.)\1+", re.DOTALL)
+
+
+def shape(word: str) -> str:
+    """Upper-case letters as X, other letters as x, digits as d, the rest as it is.
+
+    >>> shape("McDonald's-2b")
+    "XxXxxxxx'x-dx"
+    """
+    return word.translate(_SHAPES)
+
+
+def short_shape(word: str) -> str:
+    """The shape with every run of one character as a single one.
+
+    >>> short_shape("McDonald's-2b")
+    "XxXx'x-dx"
+    """
+    return _RUN.sub(r"\1", word.translate(_SHAPES))
+
+
+def _flag(test: Callable[[str], Any]) -> Kind:
+    return Kind(lambda: lambda word: "" if test(word) else None, flag=True)
+
+
+def _simple(function: OfWord) -> Kind:
+    return Kind(lambda: function)
+
+
+def _regex(pattern: str) -> OfWord:
+    search = re.compile(pattern).search
+    return lambda word: "" if search(word) else None
+
+
+KINDS: dict[str, Kind] = {
+    "lower": _simple(str.lower),
+    "prefix": Kind(_prefix, (Parameter("length", int),)),
+    "suffix": Kind(_suffix, (Parameter("length", int),)),
+    "shape": _simple(shape),
+    "shortshape": _simple(short_shape),
+    "length": _simple(lambda word: str(len(word))),
+    "isdigit": _flag(str.isdigit),
+    "isalpha": _flag(str.isalpha),
+    "isalnum": _flag(str.isalnum),
+    "isupper": _flag(str.isupper),
+    "islower": _flag(str.islower),
+    "istitle": _flag(str.istitle),
+    "hasupper": _flag(lambda word: any(map(str.isupper, word))),
+    "hasdigit": _flag(re.compile(r"\d").search),
+    "hashyphen": _flag(lambda word: "-" in word),
+    "regex": Kind(_regex, (Parameter("pattern", str),), flag=True),
+    "cluster": Kind(
+        _cluster,
+        (Parameter("name", str), Parameter("length", int, optional=True)),
+        resource="clusters",
+    ),
+    "lexicon": Kind(None, (Parameter("name", str),), resource="lexicon", in_context=("B", "I")),
+    "bias": _flag(lambda word: True),
+}

@@ -1,0 +1,369 @@
+"""From columns of strings to integer arrays: where strings stop.
+
+Everything goes by columns. A column's words are numbered once; each attribute is computed once for
+each distinct word and its values are numbered; so a token becomes a row of small integers, its
+cells, and one compiled pass (`seqpa._kernel.hashing`) turns the cells of a token and its neighbours
+into feature ids, template by template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqpa.errors import SeqpaError
+from seqpa.sequence import attributes
+from seqpa.sequence.resources import (
+    KINDS,
+    Arrays,
+    Lexicon,
+    Resource,
+    get_array,
+    load,
+    pack_strings,
+    unpack_strings,
+)
+from seqpa.sequence.tables import Column, FeatureNames, FeatureTable
+from seqpa.sequence.templates import Attribute, Part, parse_all
+
+
+@dataclass(slots=True)
+class Encoded:
+    """A corpus as integers.
+
+    Sentence s has the tokens starts[s] to starts[s + 1], token i the features
+    features[indptr[i]:indptr[i + 1]], in the order of the templates, with `values` (None: all are
+    one). The features of label pairs, numbered apart, look at the step from token i - 1 to i, and
+    are None where no template asks for them.
+    """
+
+    starts: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+    features: NDArray[np.int32]
+    values: NDArray[np.float32] | None = None
+    pair_indptr: NDArray[np.int64] | None = None
+    pair_features: NDArray[np.int32] | None = None
+    pair_values: NDArray[np.float32] | None = None
+
+
+def starts_of(lengths: Iterable[int], n_tokens: int) -> NDArray[np.int64]:
+    """Where each sentence begins, and the end of the last.
+
+    >>> starts_of([3, 0, 2], 5).tolist()
+    [0, 3, 3, 5]
+    """
+    sizes = np.fromiter(lengths, np.int64)
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    if starts[-1] != n_tokens or (len(sizes) and sizes.min() < 0):
+        raise SeqpaError(
+            f"the sentences' lengths sum to {starts[-1]}, but there are {n_tokens} tokens"
+        )
+    return starts
+
+
+class FeatureEncoder:
+    """Turns columns of strings into features by templates.
+
+    `templates` are strings of the template language, `columns` the names of the columns, the word
+    first. `cutoff`: a feature seen fewer times in training is dropped. `resources`: the lexicons
+    and clusters that the templates name, as objects or as the paths of their files.
+
+    >>> encoder = FeatureEncoder(["word[0]", "word[-1]|suffix(1)[0]"])
+    >>> corpus = encoder.fit_transform([["a", "dog", "a", "dig"]], [2, 2])
+    >>> corpus.indptr.tolist(), corpus.features.tolist()
+    ([0, 2, 4, 6, 8], [0, 1, 2, 3, 0, 1, 4, 3])
+    >>> encoder.feature_names()
+    ['word[0]=a', 'word[-1]=<-1>|suffix(1)[0]=a', 'word[0]=dog', 'word[-1]=a|suffix(1)[0]=g', \
+'word[0]=dig']
+    >>> encoder.transform([["a", "log"]], [2]).features.tolist()
+    [0, 1, 3]
+    """
+
+    def __init__(
+        self,
+        templates: Iterable[str],
+        columns: Sequence[str] = ("word",),
+        cutoff: int = 1,
+        resources: Mapping[str, Resource | str | Path] | None = None,
+    ) -> None:
+        self.templates = parse_all(templates, columns)
+        self.columns = tuple(columns)
+        self.cutoff = cutoff
+        if not self.templates:
+            raise SeqpaError("no templates: give at least one, such as 'word[0]'")
+        if isinstance(cutoff, bool) or not isinstance(cutoff, int) or cutoff < 1:
+            raise SeqpaError(f"cutoff is a whole number from 1 on, not {cutoff!r}")
+        parts = [part for template in self.templates for part in template.parts]
+        # Outside the sentence: one value for each distance before it and after it.
+        self._edges = 2 * max(abs(part.offset) for part in parts)
+        self._resources: dict[str, Resource] = {}
+        for part in parts:
+            self._load_resource(part, resources or {})
+        self._lay_out(list(dict.fromkeys(part.attribute for part in parts)))
+
+    def _load_resource(self, part: Part, given: Mapping[str, Resource | str | Path]) -> None:
+        kind = part.attribute.kind and attributes.KINDS[part.attribute.kind].resource
+        if kind:
+            name = str(part.attribute.arguments[0])
+            if name not in self._resources:
+                self._resources[name] = load(name, kind, given)
+            elif not isinstance(self._resources[name], KINDS[kind]):
+                raise SeqpaError(f"{name!r} cannot be both a lexicon and clusters")
+
+    def _lay_out(self, used: list[Attribute]) -> None:
+        """Give each attribute its place in a token's cells: column by column, lexicons last."""
+        own: dict[str, list[Attribute]] = {name: [] for name in self.columns}
+        self._lexicons: list[tuple[Lexicon, int]] = []
+        in_context: list[Attribute] = []
+        for attribute in used:
+            if attribute.kind is not None and attributes.KINDS[attribute.kind].in_context:
+                in_context.append(attribute)
+            else:
+                own[attribute.column or self.columns[0]].append(attribute)
+        self._words = [Column(name, own[name], self._resources) for name in self.columns]
+        self._attributes = [a for column in self._words for a in column.attributes] + in_context
+        for attribute in in_context:
+            lexicon = self._resources[str(attribute.arguments[0])]
+            assert isinstance(lexicon, Lexicon)
+            self._lexicons.append(
+                (lexicon, self.columns.index(attribute.column or self.columns[0]))
+            )
+        cell_of = {attribute: cell for cell, attribute in enumerate(self._attributes)}
+        pairs = [template for template in self.templates if template.pair]
+        self._features = FeatureTable([t for t in self.templates if not t.pair], cell_of)
+        self._pairs = FeatureTable(pairs, cell_of) if pairs else None
+
+    @property
+    def n_features(self) -> int:
+        """How many features are known."""
+        return self._features.size
+
+    @property
+    def n_pair_features(self) -> int:
+        """How many features of label pairs are known."""
+        return self._pairs.size if self._pairs else 0
+
+    def fit_transform(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> Encoded:
+        """Learn the features of a corpus, forgetting all earlier ones, and encode it.
+
+        `columns` has one flat list of strings per column; `lengths` are the sentences'.
+        """
+        self._lay_out(list(dict.fromkeys(self._attributes)))
+        return self.extend_transform(columns, lengths)
+
+    def extend_transform(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> Encoded:
+        """Encode a corpus; what is new in it gets new ids behind the old, which never change.
+
+        A new feature must reach the cutoff within this corpus.
+        """
+        starts = self._check(columns, lengths)
+        cells = [column.learn(words) for column, words in zip(self._words, columns, strict=True)]
+        return self._encode(self._joined(cells, columns, starts), starts, grow=True)
+
+    def transform(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> Encoded:
+        """Encode with the features that are known; others are left out. Safe from many threads."""
+        starts = self._check(columns, lengths)
+        cells = [column.look_up(words) for column, words in zip(self._words, columns, strict=True)]
+        return self._encode(self._joined(cells, columns, starts), starts, grow=False)
+
+    def _check(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> NDArray[np.int64]:
+        if len(columns) != len(self.columns):
+            names = ", ".join(self.columns)
+            raise SeqpaError(
+                f"{len(columns)} columns where {len(self.columns)} are expected: {names}"
+            )
+        starts = starts_of(lengths, len(columns[0]))
+        for name, words in zip(self.columns, columns, strict=True):
+            if len(words) != len(columns[0]):
+                raise SeqpaError(
+                    f"column {name!r} has {len(words)} tokens, the first {len(columns[0])}"
+                )
+            if not {str}.issuperset(map(type, words)):
+                for i, word in enumerate(words):
+                    if not isinstance(word, str):
+                        s = int(np.searchsorted(starts, i, side="right"))
+                        where = f"sentence {s}, token {i - starts[s - 1] + 1}, column {name!r}"
+                        raise SeqpaError(f"{where}: expected a string, not {word!r}")
+        return starts
+
+    def _joined(
+        self,
+        cells: list[NDArray[np.int32]],
+        columns: Sequence[Sequence[str]],
+        starts: NDArray[np.int64],
+    ) -> NDArray[np.int32]:
+        if self._lexicons:
+            bounds = starts.tolist()
+            cells += [lexicon.mark(columns[c], bounds)[:, None] for lexicon, c in self._lexicons]
+        return cells[0] if len(cells) == 1 else np.concatenate(cells, axis=1)
+
+    def _n_values(self) -> NDArray[np.int64]:
+        sizes = [len(values) for column in self._words for values in column.values]
+        sizes += [len(attributes.KINDS["lexicon"].in_context)] * len(self._lexicons)
+        return np.array(sizes, np.int64) + self._edges
+
+    def _encode(self, cells: NDArray[np.int32], starts: NDArray[np.int64], grow: bool) -> Encoded:
+        found = self._of(self._features, cells, starts, grow)
+        if self._pairs is None:
+            return Encoded(starts, *found)
+        pairs = self._of(self._pairs, cells, starts, grow)
+        return Encoded(starts, *found, None, *pairs)
+
+    def _of(
+        self, table: FeatureTable, cells: NDArray[np.int32], starts: NDArray[np.int64], grow: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        known = table.size
+        if grow:
+            table.reserve(self._n_values(), 0)
+        indptr, features = table.encode(cells, starts, self._edges, grow)
+        if grow and self.cutoff > 1 and table.size > known:
+            enough = np.bincount(features, minlength=table.size) >= self.cutoff
+            enough[:known] = True
+            table.keep(enough, self._n_values())
+            new_ids = np.where(enough, np.cumsum(enough) - 1, -1).astype(np.int32)[features]
+            there = new_ids >= 0
+            indptr = np.concatenate([[0], np.cumsum(there)])[indptr]
+            features = new_ids[there]
+        return indptr, features
+
+    def feature_names(self) -> list[str]:
+        """Every feature as a string, by id; <-1> is one before the sentence, <+2> two after it."""
+        return list(self._names(self._features))
+
+    def feature_name(self, feature: int) -> str:
+        """One feature as a string."""
+        return self._names(self._features)[feature]
+
+    def pair_feature_names(self) -> list[str]:
+        """Every feature of label pairs as a string, by id."""
+        return list(self._names(self._pairs)) if self._pairs else []
+
+    def pair_feature_name(self, feature: int) -> str:
+        """One feature of label pairs as a string."""
+        if self._pairs is None:
+            raise IndexError(feature)
+        return self._names(self._pairs)[feature]
+
+    def _names(self, table: FeatureTable) -> FeatureNames:
+        if table.names is None:
+            strings = [list(values) for column in self._words for values in column.values]
+            strings += [list(attributes.KINDS["lexicon"].in_context)] * len(self._lexicons)
+            table.names = FeatureNames(table, strings, self._edges)
+        return table.names
+
+    def _tables(self) -> list[FeatureTable]:
+        return [self._features, *([self._pairs] if self._pairs else [])]
+
+    def pruned(self, keep: ArrayLike, keep_pairs: ArrayLike | None = None) -> FeatureEncoder:
+        """A new encoder with these features only (boolean masks), renumbered in the old order.
+
+        Words and values that no remaining feature needs are gone too. Without `keep_pairs` every
+        feature of label pairs stays.
+        """
+        used = [np.arange(n) < self._edges for n in self._n_values()]
+        for lexicon_values in used[len(used) - len(self._lexicons) :]:
+            lexicon_values[:] = True
+        described = []
+        for table, given in zip(self._tables(), (keep, keep_pairs), strict=False):
+            mask = np.ones(table.size, np.bool_) if given is None else np.asarray(given)
+            if mask.dtype != np.bool_ or mask.shape != (table.size,):
+                raise SeqpaError(f"keep is a mask of {table.size} booleans, one for each feature")
+            which, values = table.described(mask)
+            cells = table.cells_of(which)
+            for cell, there in enumerate(used):
+                there[values[cells == cell]] = True
+            described.append((which, values, cells))
+        new = FeatureEncoder(
+            map(str, self.templates), self.columns, self.cutoff, dict(self._resources)
+        )
+        masks = iter(used)
+        for old_column, column in zip(self._words, new._words, strict=True):
+            column.take(old_column, [next(masks)[self._edges :] for _ in column.attributes])
+        new_number = [np.cumsum(there) - 1 for there in used]
+        for table, (which, values, cells) in zip(new._tables(), described, strict=True):
+            renumbered = np.empty_like(values)
+            for cell, numbers in enumerate(new_number):
+                renumbered[cells == cell] = numbers[values[cells == cell]]
+            table.restore(which, renumbered, new._n_values())
+        return new
+
+    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
+        """Everything this encoder knows, as arrays and a header that JSON can hold."""
+        arrays: Arrays = {}
+        for c, column in enumerate(self._words):
+            arrays |= pack_strings(f"column{c}.words", list(column.words))
+            arrays[f"column{c}.cells"] = column.table[: len(column.words)].copy()
+            for k, values in enumerate(column.values):
+                if values is not column.words:
+                    arrays |= pack_strings(f"column{c}.values{k}", list(values))
+        for name, table in zip(_TABLES, self._tables(), strict=False):
+            which, numbers = table.described()
+            arrays[f"{name}.templates"] = which
+            arrays[f"{name}.values"] = numbers.astype(np.int32)
+        for r, resource in enumerate(self._resources.values()):
+            arrays |= resource.to_arrays(f"resource{r}")
+        kinds = {type_: kind for kind, type_ in KINDS.items()}
+        header = {
+            "encoder": "templates",
+            "templates": [str(template) for template in self.templates],
+            "columns": list(self.columns),
+            "cutoff": self.cutoff,
+            "resources": [[kinds[type(r)], name] for name, r in self._resources.items()],
+        }
+        return arrays, header
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray], header: Mapping[str, Any]
+    ) -> FeatureEncoder:
+        """The inverse of `to_arrays`; anything that it cannot have written is a SeqpaError."""
+        if header.get("encoder") != "templates":
+            raise SeqpaError(f"damaged model: encoder {header.get('encoder')!r} is not 'templates'")
+        resources: dict[str, Resource] = {}
+        for r, (kind, name) in enumerate(_header_list(header, "resources", [str, str])):
+            if kind not in KINDS:
+                raise SeqpaError(f"damaged model: resource {name!r} has the unknown kind {kind!r}")
+            resources[name] = KINDS[kind].from_arrays(arrays, f"resource{r}")
+        templates = _header_list(header, "templates", str)
+        columns = _header_list(header, "columns", str)
+        encoder = cls(templates, columns, header.get("cutoff", 0), resources)
+        for c, column in enumerate(encoder._words):
+            column.fill(
+                unpack_strings(arrays, f"column{c}.words"),
+                [
+                    None if function is None else unpack_strings(arrays, f"column{c}.values{k}")
+                    for k, function in enumerate(column.functions)
+                ],
+                get_array(arrays, f"column{c}.cells", np.int32, ndim=2),
+            )
+        for name, table in zip(_TABLES, encoder._tables(), strict=False):
+            which = get_array(arrays, f"{name}.templates", np.int32)
+            values = get_array(arrays, f"{name}.values", np.int32).astype(np.int64)
+            table.restore(which, values, encoder._n_values())
+        return encoder
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FeatureEncoder.from_arrays, self.to_arrays()
+
+
+_TABLES = ("features", "pairs")
+
+
+def _header_list(header: Mapping[str, Any], name: str, kind: Any) -> list[Any]:
+    """The header's list of that name: of strings, or of lists of so many strings."""
+    found = header.get(name)
+    if not isinstance(found, list):
+        raise SeqpaError(f"damaged model: the header's {name} is not a list")
+    for item in found:
+        cells = item if isinstance(kind, list) and isinstance(item, list) else [item]
+        if len(cells) != (len(kind) if isinstance(kind, list) else 1) or not all(
+            isinstance(cell, str) for cell in cells
+        ):
+            raise SeqpaError(f"damaged model: the header's {name} has the wrong entry {item!r}")
+    return found

@@ -1,0 +1,210 @@
+"""Word lists and word clusters that templates look words up in, and lists of strings as arrays.
+
+A lexicon file has one entry a line, its words separated by spaces:
+
+    Vienna
+    New York City
+
+A cluster file has one word a line, after its path in the cluster tree and a tab (what follows a
+second tab, usually a count, is not read):
+
+    0110    Monday  372
+    01110   river   12
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa.errors import SeqpaError
+
+Arrays = dict[str, NDArray]
+
+
+class Lexicon:
+    """A list of names of one or more words each; words match exactly, case included.
+
+    >>> cities = Lexicon(["New York", "New York City", "Vienna"])
+    >>> cities.mark(["in", "New", "York", ",", "Vienna", "New"], [0, 6]).tolist()
+    [-1, 0, 1, -1, 0, -1]
+    """
+
+    def __init__(self, entries: Iterable[str | Sequence[str]]) -> None:
+        split = (tuple(e.split() if isinstance(e, str) else e) for e in entries)
+        self.entries = tuple(dict.fromkeys(entry for entry in split if entry))
+        # First word -> the rest of each entry that it begins, the longest first.
+        self._rests: dict[str, list[tuple[str, ...]]] = {}
+        for entry in self.entries:
+            self._rests.setdefault(entry[0], []).append(entry[1:])
+        for rests in self._rests.values():
+            rests.sort(key=len, reverse=True)
+
+    def mark(self, words: Sequence[str], starts: Sequence[int]) -> NDArray[np.int32]:
+        """For each word 0 where the longest entry begins, 1 inside it, else -1; left to right.
+
+        Sentence s is words[starts[s]:starts[s + 1]]; no entry crosses into another sentence.
+        """
+        marks = np.full(len(words), -1, np.int32)
+        rests = self._rests
+        candidates = [i for i, word in enumerate(words) if word in rests]
+        if not candidates:
+            return marks
+        sentence, done = 0, 0
+        for i in candidates:
+            if i < done:
+                continue
+            while starts[sentence + 1] <= i:
+                sentence += 1
+            for rest in rests[words[i]]:
+                end = i + 1 + len(rest)
+                if end <= starts[sentence + 1] and tuple(words[i + 1 : end]) == rest:
+                    marks[i], marks[i + 1 : end] = 0, 1
+                    done = end
+                    break
+        return marks
+
+    @classmethod
+    def read(cls, path: str | Path) -> Lexicon:
+        """Read a lexicon file."""
+        return cls(_lines(path))
+
+    def to_arrays(self, name: str) -> Arrays:
+        """The entries as arrays whose names begin with `name`."""
+        return pack_strings(f"{name}.words", [word for entry in self.entries for word in entry]) | {
+            f"{name}.lengths": np.array([len(entry) for entry in self.entries], np.int64)
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray], name: str) -> Lexicon:
+        """The inverse of `to_arrays`."""
+        words = unpack_strings(arrays, f"{name}.words")
+        lengths = get_array(arrays, f"{name}.lengths", np.int64)
+        if len(lengths) and lengths.min() < 1:
+            raise SeqpaError(f"damaged model: {name}.lengths has an empty entry")
+        ends = ends_of(lengths, len(words), f"{name}.lengths")
+        return cls(words[e - n : e] for e, n in zip(ends, lengths.tolist(), strict=True))
+
+
+class Clusters:
+    """Each word's path from the root of a cluster tree."""
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        self.paths = dict(paths)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Clusters:
+        """Read a cluster file."""
+        paths: dict[str, str] = {}
+        for number, line in enumerate(_lines(path), 1):
+            if not line.strip():
+                continue
+            cells = line.split("\t")
+            if len(cells) < 2 or not cells[0] or not cells[1]:
+                raise SeqpaError(f"{path}:{number}: expected a path, a tab and a word: {line!r}")
+            if paths.setdefault(cells[1], cells[0]) != cells[0]:
+                raise SeqpaError(f"{path}:{number}: word {cells[1]!r} has two different paths")
+        return cls(paths)
+
+    def to_arrays(self, name: str) -> Arrays:
+        """The words and paths as arrays whose names begin with `name`."""
+        words = pack_strings(f"{name}.words", list(self.paths))
+        return words | pack_strings(f"{name}.paths", list(self.paths.values()))
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray], name: str) -> Clusters:
+        """The inverse of `to_arrays`."""
+        words = unpack_strings(arrays, f"{name}.words")
+        paths = unpack_strings(arrays, f"{name}.paths")
+        if len(words) != len(paths):
+            raise SeqpaError(f"damaged model: {len(words)} words but {len(paths)} paths in {name}")
+        return cls(dict(zip(words, paths, strict=True)))
+
+
+Resource = Lexicon | Clusters
+KINDS: dict[str, type[Lexicon] | type[Clusters]] = {"lexicon": Lexicon, "clusters": Clusters}
+
+
+def load(name: str, kind: str, given: Mapping[str, Resource | str | Path]) -> Resource:
+    """The resource of that name: as given, or read from the file that was given.
+
+    >>> load("cities", "lexicon", {"towns": Lexicon(["Graz"])})
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: no lexicon is named 'cities'; given are: towns
+    """
+    if name not in given:
+        names = f"given are: {', '.join(given)}" if given else "none was given"
+        raise SeqpaError(f"no {kind} is named {name!r}; {names}")
+    found = given[name]
+    if isinstance(found, (str, Path)):
+        return KINDS[kind].read(found)
+    if not isinstance(found, KINDS[kind]):
+        raise SeqpaError(f"{name!r} is used as {kind} but is a {type(found).__name__}")
+    return found
+
+
+def _lines(path: str | Path) -> list[str]:
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise SeqpaError(f"{path}: cannot be read: {error.strerror or error}") from None
+    try:
+        # Not splitlines: a word of a web corpus may contain other line separators.
+        return [line.rstrip("\r") for line in data.decode("utf-8-sig").split("\n")]
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise SeqpaError(f"{path}:{line}: not UTF-8: save the file as UTF-8") from None
+
+
+def pack_strings(name: str, strings: Sequence[str]) -> Arrays:
+    """A list of strings as one UTF-8 text and where each ends in it, counted in characters.
+
+    >>> packed = pack_strings("labels", ["né", "", "O"])
+    >>> packed["labels.text"].size, packed["labels.ends"].tolist()
+    (4, [2, 2, 3])
+    >>> unpack_strings(packed, "labels")
+    ['né', '', 'O']
+    """
+    text = "".join(strings).encode("utf-8", "surrogatepass")
+    ends = np.cumsum(np.fromiter(map(len, strings), np.int64, len(strings)), dtype=np.int64)
+    return {f"{name}.text": np.frombuffer(text, np.uint8), f"{name}.ends": ends}
+
+
+def unpack_strings(arrays: Mapping[str, NDArray], name: str) -> list[str]:
+    """The inverse of `pack_strings`; anything that it cannot have written is a SeqpaError."""
+    try:
+        text = (
+            get_array(arrays, f"{name}.text", np.uint8).tobytes().decode("utf-8", "surrogatepass")
+        )
+    except UnicodeDecodeError as error:
+        raise SeqpaError(f"damaged model: {name}.text is not UTF-8: {error.reason}") from None
+    ends = get_array(arrays, f"{name}.ends", np.int64)
+    lengths = np.diff(ends, prepend=np.int64(0))
+    cuts = [0, *ends_of(lengths, len(text), f"{name}.ends")]
+    return [text[a:b] for a, b in pairwise(cuts)]
+
+
+def ends_of(lengths: NDArray[np.int64], total: int, name: str) -> list[int]:
+    """The running sum of lengths, which must be a cut of `total`."""
+    if len(lengths) and (lengths.min() < 0 or lengths.max() > total):
+        raise SeqpaError(f"damaged model: {name} does not fit its text")
+    ends: list[int] = np.cumsum(lengths).tolist()
+    if (ends[-1] if ends else 0) != total:
+        raise SeqpaError(f"damaged model: {name} does not fit its text")
+    return ends
+
+
+def get_array(arrays: Mapping[str, NDArray], name: str, dtype: type, ndim: int = 1) -> NDArray:
+    """The array of that name, contiguous, if its type and dimension are as they should be."""
+    array = arrays.get(name)
+    if array is None:
+        raise SeqpaError(f"damaged model: {name} is missing")
+    if array.dtype != dtype or array.ndim != ndim:
+        found = f"{array.dtype} with {array.ndim} dimensions"
+        raise SeqpaError(f"damaged model: {name} is {found}, not {np.dtype(dtype)} with {ndim}")
+    return np.ascontiguousarray(array)

@@ -1,0 +1,320 @@
+"""The tables behind the encoder: words and their attributes' values, and features, as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress, islice, repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa._kernel import hashing
+from seqpa.errors import SeqpaError
+from seqpa.sequence import attributes
+from seqpa.sequence.resources import Resource
+from seqpa.sequence.templates import Attribute, Template
+
+
+class Numbers(dict[str, int]):
+    """Strings numbered in the order in which they are first looked up with []."""
+
+    def __missing__(self, key: str) -> int:
+        number = self[key] = len(self)
+        return number
+
+    def newest(self, count: int) -> list[str]:
+        """The last `count` strings, oldest first, without a walk over all."""
+        return list(islice(reversed(self), count))[::-1]
+
+
+class Column:
+    """The distinct words of a column, and for each the numbers of its attributes' values.
+
+    A row of `table` is a word, a cell the number of its value there, -1 for absent (or, in a
+    transform, for a value that no training word had).
+    """
+
+    def __init__(
+        self, name: str, own: Sequence[Attribute], resources: Mapping[str, Resource]
+    ) -> None:
+        self.name = name
+        self.attributes = list(own)
+        self.words = Numbers()
+        # The word itself is its own value, so it has no second numbering.
+        self.values = [self.words if a.kind is None else Numbers() for a in own]
+        self.functions = [_function(a, resources) for a in own]
+        self.table = np.full((1, len(own)), -1, np.int32)
+
+    def learn(self, words: Sequence[str]) -> NDArray[np.int32]:
+        """The cells of these tokens; new words and values get the next numbers."""
+        before = len(self.words)
+        ids = np.fromiter(map(self.words.__getitem__, words), np.int32, len(words))
+        new = self.words.newest(len(self.words) - before)
+        if len(self.words) > len(self.table):
+            larger = np.empty((max(len(self.words), 2 * before), len(self.functions)), np.int32)
+            larger[:before] = self.table[:before]
+            self.table = larger
+        rows = self.table[before : len(self.words)]
+        for k, (values, function) in enumerate(zip(self.values, self.functions, strict=True)):
+            if function is None:
+                rows[:, k] = np.arange(before, len(self.words))
+            else:
+                found = (-1 if v is None else values[v] for v in map(function, new))
+                rows[:, k] = np.fromiter(found, np.int32, len(new))
+        return self.table[ids]
+
+    def look_up(self, words: Sequence[str]) -> NDArray[np.int32]:
+        """The cells of these tokens; changes nothing, so any number of threads may call it."""
+        ids = np.fromiter(map(self.words.get, words, repeat(-1)), np.intp, len(words))
+        unseen = [i for i, n in enumerate(ids.tolist()) if n < 0]
+        if not unseen:
+            return self.table[ids]
+        ids[unseen] = 0
+        cells = self.table[ids]
+        rows: dict[str, list[int]] = {}
+        for i in unseen:
+            word = words[i]
+            if word not in rows:
+                rows[word] = [
+                    -1 if function is None else values.get(function(word), -1)  # type: ignore[arg-type]
+                    for values, function in zip(self.values, self.functions, strict=True)
+                ]
+        cells[unseen] = [rows[words[i]] for i in unseen]
+        return cells
+
+    def take(self, old: Column, masks: Sequence[NDArray[np.bool_]]) -> None:
+        """Take over the masked values of another column with the same attributes, renumbered.
+
+        A word goes if the word itself is an attribute and masked out: it is then as good as unseen.
+        """
+        rows = np.ones(len(old.words), np.bool_)
+        for mask, function in zip(masks, self.functions, strict=True):
+            rows = mask if function is None else rows
+        values = [
+            None if function is None else list(compress(numbers, mask.tolist()))
+            for function, numbers, mask in zip(self.functions, old.values, masks, strict=True)
+        ]
+        cells = old.table[: len(old.words)][rows]
+        for k, mask in enumerate(masks):
+            new = np.append(np.where(mask, np.cumsum(mask) - 1, -1), -1)  # -1 stays -1
+            cells[:, k] = new[cells[:, k]]
+        self.fill(list(compress(old.words, rows.tolist())), values, cells)
+
+    def fill(
+        self, words: list[str], values: list[list[str] | None], cells: NDArray[np.int32]
+    ) -> None:
+        """Set all words, each attribute's values (None: the words) and all cells, checked."""
+        where = f"damaged model: column {self.name!r}"
+        for numbers, strings in zip((self.words, *self.values), (words, *values), strict=True):
+            if strings is not None:
+                numbers.clear()
+                numbers.update(zip(strings, range(len(strings)), strict=True))
+                if len(numbers) != len(strings):
+                    raise SeqpaError(f"{where} has the same string twice")
+        if cells.shape != (len(words), len(self.functions)):
+            raise SeqpaError(f"{where} has {cells.shape} cells for {len(words)} words")
+        for k, (numbers, function) in enumerate(zip(self.values, self.functions, strict=True)):
+            own = cells[:, k]
+            if function is None and not (own == np.arange(len(words))).all():
+                raise SeqpaError(f"{where} has its words out of order")
+            if len(own) and (own.min() < -1 or own.max() >= len(numbers)):
+                raise SeqpaError(f"{where} has a value that is not there")
+        self.table = cells if len(cells) else np.full((1, len(self.functions)), -1, np.int32)
+
+
+def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attributes.OfWord | None:
+    if attribute.kind is None:
+        return None
+    kind = attributes.KINDS[attribute.kind]
+    assert kind.make is not None
+    if kind.resource is None:
+        return kind.make(*attribute.arguments)
+    return kind.make(resources[str(attribute.arguments[0])], *attribute.arguments[1:])
+
+
+class FeatureTable:
+    """The features of a list of templates: the tables that the kernel walks through."""
+
+    def __init__(self, templates: Sequence[Template], cell_of: Mapping[Attribute, int]) -> None:
+        parts = [part for template in templates for part in template.parts]
+        self.templates = list(templates)
+        self.n_parts = np.array([len(t.parts) for t in templates], np.int64)
+        self.first_part = np.concatenate([[0], np.cumsum(self.n_parts)]).astype(np.int64)
+        self.column = np.array([cell_of[part.attribute] for part in parts], np.int64)
+        self.offset = np.array([part.offset for part in parts], np.int64)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget every feature."""
+        self.direct_at = np.zeros(len(self.templates) + 1, np.int64)
+        self.direct = np.empty(0, np.int32)
+        self.table = np.zeros((16, 2), np.int64)
+        self.state = np.zeros(hashing.STATE_SIZE, np.int64)
+        self._described: tuple[NDArray[np.int32], NDArray[np.int64]] | None = None
+        self.names: FeatureNames | None = None
+
+    @property
+    def size(self) -> int:
+        """How many features there are."""
+        return int(self.state[0])
+
+    def reserve(self, n_values: NDArray[np.int64], n_links: int) -> None:
+        """Make room for that many values in each cell and rows in the table of links."""
+        needed = np.where(self.n_parts == 1, n_values[self.column[self.first_part[:-1]]], 0)
+        sizes = np.diff(self.direct_at)
+        if (needed > sizes).any():
+            larger = np.where(needed > sizes, np.maximum(needed, 2 * sizes), sizes)
+            at = np.concatenate([[0], np.cumsum(larger)]).astype(np.int64)
+            direct = np.full(at[-1], -1, np.int32)
+            for old, new, size in zip(self.direct_at, at, sizes, strict=False):
+                direct[new : new + size] = self.direct[old : old + size]
+            self.direct_at, self.direct = at, direct
+        if 2 * n_links > len(self.table):
+            old_table = self.table
+            self.table = np.zeros((1 << (2 * n_links - 1).bit_length(), 2), np.int64)
+            hashing.rehash(old_table, self.table)
+
+    def encode(
+        self, cells: NDArray[np.int32], starts: NDArray[np.int64], edges: int, grow: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Each token's features: (indptr, features)."""
+        indptr = np.zeros(len(cells) + 1, np.int64)
+        features = np.empty(len(cells) * len(self.templates), np.int32)
+        state = self.state if grow else self.state.copy()
+        state[3] = 0
+        if grow:
+            self._described = self.names = None
+        token = 0
+        while token < len(cells):
+            token = hashing.encode(
+                cells,
+                starts,
+                self.first_part,
+                self.column,
+                self.offset,
+                np.int64(edges),
+                self.direct_at,
+                self.direct,
+                self.table,
+                len(self.table) // 2,
+                grow,
+                token,
+                state,
+                indptr,
+                features,
+            )
+            if token < len(cells):
+                self.reserve(np.zeros(int(self.column.max()) + 1, np.int64), len(self.table))
+        return indptr, features[: state[3]].copy()
+
+    def described(
+        self, mask: NDArray[np.bool_] | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Of the masked features, or of all: each one's template, then the values of all parts.
+
+        Values v count as in the kernel: edges first. Those of one feature follow each other.
+        """
+        if self._described is None:
+            self._described = self._describe()
+        which, values = self._described
+        if mask is None:
+            return which, values
+        return which[mask], values[np.repeat(mask, self.n_parts[which])]
+
+    def _describe(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        used = self.table[self.table[:, 1] != 0]
+        tags, numbers = used[:, 1] >> 32, used[:, 1] & 0x7FFFFFFF
+        lefts, rights = used[:, 0] >> 32, used[:, 0] & 0x7FFFFFFF
+        which = np.empty(self.size, np.int32)
+        found: list[tuple[NDArray[np.int64], list[NDArray[np.int64]]]] = []
+        for t, n in enumerate(self.n_parts.tolist()):
+            if n == 1:
+                direct = self.direct[self.direct_at[t] : self.direct_at[t + 1]]
+                parts = [np.flatnonzero(direct >= 0)]
+                ids = direct[parts[0]].astype(np.int64)
+            else:
+                rows = tags == self.first_part[t + 1] - 1
+                ids, left, parts = numbers[rows], lefts[rows], [rights[rows]]
+                for p in range(n - 2, 0, -1):  # back along the links to the first two values
+                    rows = tags == self.first_part[t] + p
+                    order = np.argsort(numbers[rows])
+                    at = order[np.searchsorted(numbers[rows], left, sorter=order)]
+                    parts.insert(0, rights[rows][at])
+                    left = lefts[rows][at]
+                parts.insert(0, left)
+            which[ids] = t
+            found.append((ids, parts))
+        n_parts = self.n_parts[which]
+        first = np.cumsum(n_parts) - n_parts
+        values = np.empty(int(n_parts.sum()), np.int64)
+        for ids, parts in found:
+            for p, part in enumerate(parts):
+                values[first[ids] + p] = part
+        return which, values
+
+    def cells_of(self, which: NDArray[np.int32]) -> NDArray[np.int64]:
+        """For the values of features with these templates: each one's cell."""
+        n_parts = self.n_parts[which]
+        ends = np.cumsum(n_parts)
+        within = np.arange(n_parts.sum()) - np.repeat(ends - n_parts, n_parts)
+        return self.column[np.repeat(self.first_part[which], n_parts) + within]
+
+    def restore(
+        self, which: NDArray[np.int32], values: NDArray[np.int64], n_values: NDArray[np.int64]
+    ) -> None:
+        """Enter exactly these features, in this order; the inverse of `described`."""
+        self.clear()
+        if len(which) and (which.min() < 0 or which.max() >= len(self.templates)):
+            raise SeqpaError("damaged model: a feature has an unknown template")
+        if len(values) != self.n_parts[which].sum():
+            raise SeqpaError("damaged model: the features' values do not fit their templates")
+        if len(values) and (values.min() < 0 or (values >= n_values[self.cells_of(which)]).any()):
+            raise SeqpaError("damaged model: a feature has an unknown value")
+        self.reserve(n_values, int((self.n_parts[which] - 1).sum()))
+        done = hashing.restore(
+            which, values, self.first_part, self.direct_at, self.direct, self.table, self.state
+        )
+        if done < len(which):
+            raise SeqpaError(f"damaged model: feature {done} is there twice")
+
+    def keep(self, mask: NDArray[np.bool_], n_values: NDArray[np.int64]) -> None:
+        """Keep the features of the mask, renumbered from zero in their order."""
+        self.restore(*self.described(mask), n_values)
+
+
+class FeatureNames:
+    """The features of a table as strings: a sequence by id.
+
+    `strings` are the values of each cell; below `edges` a value is a place outside the sentence.
+    """
+
+    def __init__(self, table: FeatureTable, strings: list[list[str]], edges: int) -> None:
+        self.which, self.values = table.described()
+        self.first = np.concatenate([[0], np.cumsum(table.n_parts[self.which])])
+        self.edges = [f"<{'+' if e % 2 else '-'}{e // 2 + 1}>" for e in range(edges)]
+        self.prefixes = ["pair:" if t.pair else "" for t in table.templates]
+        columns = iter(table.column.tolist())
+        self.parts = [
+            [(str(part), part.attribute.is_flag, strings[next(columns)]) for part in template.parts]
+            for template in table.templates
+        ]
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, feature: int) -> str:
+        if not 0 <= feature < len(self.which):
+            raise IndexError(feature)
+        t = self.which[feature]
+        values = self.values[self.first[feature] : self.first[feature + 1]].tolist()
+        return self.prefixes[t] + "|".join(
+            f"{name}={self.edges[value]}"
+            if value < len(self.edges)
+            else name
+            if is_flag
+            else f"{name}={strings[value - len(self.edges)]}"
+            for (name, is_flag, strings), value in zip(self.parts[t], values, strict=True)
+        )

@@ -1,0 +1,283 @@
+"""The template language: which features of a sentence a tagger looks at.
+
+    word[0]                     the word itself; a missing offset means [0]
+    word[-1]|word[0]            a conjunction: the word before and this one, together
+    suffix(2)[1]                the last two letters of the next word
+    pos[-1]|pos[0]|pos[1]       another column than the first
+    suffix(2, pos)  lower(pos)  an attribute of another column: the column is the last argument
+    regex("^[0-9.]+$")[0]       does the pattern match somewhere in the word? (\\" is a quote)
+    lexicon("cities")[0]        B at the first word of an entry of that list, I inside it
+    cluster("brown", 4)[0]      the first 4 steps of the word's path in that cluster tree
+    bias                        always there
+    pair:pos[0]                 looks at the previous label too: one weight per pair of labels
+
+Attributes without arguments: lower, shape (Xxxx), shortshape (Xx), length, and flags isdigit,
+isalpha, isalnum, isupper, islower, istitle, hasupper, hasdigit, hashyphen. A flag that is false, or
+a prefix(3) of a two-letter word, is absent; with one absent part the whole conjunction is absent.
+Outside the sentence every attribute has a value of its own for each distance: one before, two
+before, one after.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from seqpa.errors import SeqpaError
+from seqpa.sequence.attributes import KINDS, Kind
+
+MAX_OFFSET = 99
+_NAME = re.compile(r"[^\W\d]\w*")
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_RESERVED = (*KINDS, "pair")
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of a column's words; `kind` None is the word itself, `column` None the first."""
+
+    kind: str | None
+    arguments: tuple[int | str, ...] = ()
+    column: str | None = None
+
+    def __str__(self) -> str:
+        if self.kind is None:
+            return str(self.column)
+        cells = [_quoted(a) if isinstance(a, str) else str(a) for a in self.arguments]
+        if self.column is not None:
+            cells.append(self.column)
+        return f"{self.kind}({', '.join(cells)})" if cells else self.kind
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether "there" is its only value."""
+        return self.kind is not None and KINDS[self.kind].flag
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An attribute at an offset from the token."""
+
+    attribute: Attribute
+    offset: int = 0
+
+    def __str__(self) -> str:
+        return "bias" if self.attribute.kind == "bias" else f"{self.attribute}[{self.offset}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A conjunction of parts; `pair` if the previous label belongs to it.
+
+    >>> str(parse("pair: suffix( 2,pos)|word [-1]", columns=("word", "pos")))
+    'pair:suffix(2, pos)[0]|word[-1]'
+    """
+
+    parts: tuple[Part, ...]
+    pair: bool = False
+
+    def __str__(self) -> str:
+        return ("pair:" if self.pair else "") + "|".join(map(str, self.parts))
+
+
+def parse(text: str, columns: Sequence[str] = ("word",)) -> Template:
+    """Read one template.
+
+    >>> parse("suffix(x)[0]")
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: template 'suffix(x)[0]', character 8: expected a number (length)
+    >>> parse("word[0]|sufix(3)")
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: template 'word[0]|sufix(3)', character 9: unknown name 'sufix'; did \
+you mean suffix?
+    """
+    if not isinstance(text, str):
+        raise SeqpaError(f"a template is a string such as 'word[-1]|word[0]', not {text!r}")
+    check_columns(columns)
+    return _Parser(text, columns).template()
+
+
+def parse_all(texts: Iterable[str], columns: Sequence[str] = ("word",)) -> list[Template]:
+    """Read a list of templates, none of them twice."""
+    if isinstance(texts, str):
+        raise SeqpaError(f"templates come as a list: [{texts!r}]")
+    templates: dict[Template, str] = {}
+    for text in texts:
+        template = parse(text, columns)
+        if template in templates:
+            raise SeqpaError(
+                f"template {text!r} is given twice (as {templates[template]!r} before)"
+            )
+        templates[template] = text
+    return list(templates)
+
+
+def check_columns(columns: Sequence[str]) -> None:
+    """Column names are distinct words that the template language does not use itself."""
+    if isinstance(columns, str) or not columns:
+        raise SeqpaError(f"columns are a list of names such as ['word', 'pos'], not {columns!r}")
+    for column in columns:
+        if not isinstance(column, str) or not _NAME.fullmatch(column):
+            raise SeqpaError(f"column name {column!r}: expected letters, digits and underscores")
+        if column in _RESERVED:
+            raise SeqpaError(f"column name {column!r} is an attribute's name: choose another")
+    if len(set(columns)) < len(columns):
+        raise SeqpaError(f"columns {list(columns)} contain one name twice")
+
+
+class _Parser:
+    """Recursive descent; `at` is the next character."""
+
+    def __init__(self, text: str, columns: Sequence[str]) -> None:
+        self.text = text
+        self.columns = columns
+        self.at = 0
+
+    def fail(self, at: int, message: str) -> SeqpaError:
+        return SeqpaError(f"template {self.text!r}, character {at + 1}: {message}")
+
+    def skip_space(self) -> None:
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+
+    def take(self, pattern: re.Pattern[str]) -> str | None:
+        """The pattern's text if it stands here, moved past."""
+        self.skip_space()
+        found = pattern.match(self.text, self.at)
+        if found is None:
+            return None
+        self.at = found.end()
+        return found.group()
+
+    def take_mark(self, mark: str) -> bool:
+        self.skip_space()
+        there = self.text.startswith(mark, self.at)
+        self.at += len(mark) if there else 0
+        return there
+
+    def expect(self, mark: str) -> None:
+        if not self.take_mark(mark):
+            raise self.fail(self.at, f"expected {mark!r}{self.but_found()}")
+
+    def but_found(self) -> str:
+        return f", not {self.text[self.at]!r}" if self.at < len(self.text) else ", not the end"
+
+    def template(self) -> Template:
+        start = self.at
+        pair = self.take(_NAME) == "pair"
+        if pair:
+            self.expect(":")
+        else:
+            self.at = start
+        parts = [self.part()]
+        while self.take_mark("|"):
+            parts.append(self.part())
+        self.skip_space()
+        if self.at < len(self.text):
+            raise self.fail(self.at, f"expected '|' or the end{self.but_found()}")
+        return Template(tuple(parts), pair)
+
+    def part(self) -> Part:
+        self.skip_space()
+        start = self.at
+        name = self.take(_NAME)
+        if name is None:
+            raise self.fail(self.at, f"expected a column or an attribute{self.but_found()}")
+        if name in self.columns:
+            attribute = Attribute(None, (), name)
+        elif name in KINDS:
+            attribute = self.attribute(name, KINDS[name])
+        else:
+            raise self.fail(start, self.unknown(name, [*self.columns, *KINDS]))
+        offset = 0
+        self.skip_space()
+        start = self.at
+        if self.take_mark("["):
+            offset = self.number("an offset such as -1")
+            self.expect("]")
+            if name == "bias":
+                raise self.fail(start, "the bias has no offset")
+            if abs(offset) > MAX_OFFSET:
+                raise self.fail(start + 1, f"an offset lies between -{MAX_OFFSET} and {MAX_OFFSET}")
+        return Part(attribute, offset)
+
+    def unknown(self, name: str, known: list[str]) -> str:
+        near = get_close_matches(name, known, 1, 0.6)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+        return f"unknown name {name!r}; {hint}"
+
+    def number(self, meaning: str) -> int:
+        self.skip_space()
+        text = self.take(_NUMBER)
+        if text is None:
+            raise self.fail(self.at, f"expected {meaning}")
+        if len(text) > 9:
+            raise self.fail(self.at - len(text), f"{text} is too large")
+        return int(text)
+
+    def attribute(self, name: str, kind: Kind) -> Attribute:
+        arguments: list[int | str] = []
+        column: str | None = None
+        end = self.at
+        required = [p for p in kind.parameters if not p.optional]
+        opened = self.take_mark("(")
+        while opened and column is None:
+            self.skip_space()
+            start = self.at
+            wanted = kind.parameters[len(arguments) :][:1]
+            may_be_column = len(arguments) >= len(required) and name != "bias"
+            found = self.take(_NAME) if may_be_column else None
+            if found is not None:
+                if found not in self.columns:
+                    raise self.fail(start, self.unknown(found, list(self.columns)))
+                column = found
+            elif not wanted:
+                what = "a column's name" if may_be_column else "no argument"
+                raise self.fail(self.at, f"expected {what}{self.but_found()}")
+            elif wanted[0].type is int:
+                arguments.append(self.number(f"a number ({wanted[0].name})"))
+                if int(arguments[-1]) < 1:
+                    raise self.fail(start, f"the {wanted[0].name} is at least 1")
+            else:
+                arguments.append(self.string(wanted[0].name))
+                if wanted[0].name == "pattern":
+                    self.check_pattern(str(arguments[-1]), start)
+            if not self.take_mark(","):
+                break
+        if opened:
+            self.expect(")")
+        if len(arguments) < len(required):
+            example = ", ".join("3" if p.type is int else '"…"' for p in required)
+            raise self.fail(end if not opened else self.at - 1, f"expected {name}({example})")
+        first = column is None or column == self.columns[0]
+        return Attribute(name, tuple(arguments), None if first else column)
+
+    def string(self, meaning: str) -> str:
+        self.skip_space()
+        start = self.at
+        text = self.take(_STRING)
+        if text is None:
+            quoted = self.text.startswith('"', start)
+            problem = "this string has no end" if quoted else f'expected a string "…" ({meaning})'
+            raise self.fail(start, problem)
+        return re.sub(r"\\(.)", _unescaped, text[1:-1], flags=re.DOTALL)
+
+    def check_pattern(self, pattern: str, start: int) -> None:
+        try:
+            re.compile(pattern)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise self.fail(start, f"not a regular expression: {error}") from None
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    # Only the quote is escaped; every other backslash belongs to the regular expression.
+    return '"' if found.group(1) == '"' else found.group()
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '\\"') + '"'
