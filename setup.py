@@ -15,14 +15,15 @@ from setuptools import Extension, setup
 if sys.platform == "win32":
     FLAGS = ["/O2", "/fp:fast"]
 else:
-    # Let the compiler reorder sums and vectorise them. Not -ffast-math: it also assumes that no
-    # infinity exists and, in shared libraries, switches denormals off for the whole process.
+    # Let the compiler reorder sums and vectorise them; all input is checked to be finite. Not
+    # -ffast-math: linked into a shared library it switches denormals off for the whole process.
     FLAGS = [
         "-O3",
         "-fassociative-math",
         "-fno-signed-zeros",
         "-fno-trapping-math",
         "-fno-math-errno",
+        "-ffinite-math-only",
     ]
     if os.environ.get("SEQPA_NATIVE") == "1":
         FLAGS.append("-march=native")

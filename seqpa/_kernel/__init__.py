@@ -5,6 +5,8 @@ with SEQPA_PURE=1 in the environment (so the tests run both ways and one form pr
 
 steps    how far to move: one line for each algorithm
 vectors  whole passes over vectors: binary, regression, uniclass, multiclass, cost-sensitive
+chain    first-order chains: decoding and training
+hashing  templates over tokens: attribute values to feature ids
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from pathlib import Path
 
 _HERE = Path(__file__).parent
 # In the order of their imports: a later one may use an earlier one.
-_MODULES = ("steps", "vectors")
+_MODULES = ("steps", "vectors", "chain", "hashing")
 
 
 def _load_sources() -> None:

@@ -28,9 +28,9 @@ class _Nogil(nullcontext):  # type: ignore[type-arg]
         return function
 
 
-def cast(_type: Any, value: Any, **_named: Any) -> Any:
-    """The value itself: Python needs no C type for it."""
-    return value
+def cast(kind: Callable[[Any], Any], value: Any) -> Any:
+    """The value as the Python type that stands for the C one."""
+    return kind(value)
 
 
 def declare(_type: Any, value: Any = None) -> Any:
@@ -42,3 +42,4 @@ ccall = cfunc = cclass = final = inline = _unchanged
 exceptval = _option
 nogil = _Nogil()
 int = Py_ssize_t = longlong = int
+float = double = float
