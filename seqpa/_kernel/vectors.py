@@ -20,6 +20,8 @@ try:
 except ImportError:
     from seqpa._kernel import _stand_in as cython
 
+from seqpa._kernel.steps import CODES as STEP_CODES
+
 if cython.compiled:
     from cython.cimports.libc.math import fabs, sqrt
     from cython.cimports.seqpa._kernel.steps import step_size
@@ -36,6 +38,8 @@ _MULTICLASS = cython.declare(cython.int, 2)
 _MULTILABEL = cython.declare(cython.int, 3)
 _PREDICTION_BASED = cython.declare(cython.int, 4)
 _MAX_LOSS = cython.declare(cython.int, 5)
+
+_PA_LS = cython.declare(cython.int, STEP_CODES["PA-LS"])
 
 CODES = {
     "binary": _BINARY,
@@ -55,8 +59,8 @@ DOWN = cython.declare(cython.int, 3)
 SIGN = cython.declare(cython.int, 4)
 COST = cython.declare(cython.int, 5)  # ρ(y, ŷ), or 1 for a mistake
 
-# A record of one example, as a pass writes it: loss, τ, ‖δ‖², cost.
-RECORD = 4
+# A record of one example, as a pass writes it: loss, τ, ‖δ‖², cost, up, down.
+RECORD = 6
 
 
 @cython.final
@@ -311,9 +315,10 @@ class Pass:
 
     step, C       the step and its aggressiveness, one C for each example
     tol           examples with a squared loss of at most tol are left alone (batch conversion,
-                  Crammer et al. 2003, §4); 0 is the plain online pass
+                  Crammer et al. 2003, §4), for least squares those with r² <= tol; 0 is the plain
+                  online pass
     seen          examples seen before this pass: the clock of lazy averaging
-    record        (examples, 4) to be filled with loss, τ, ‖δ‖², cost; or (0, 4)
+    record        (examples, 6) to be filled with loss, τ, ‖δ‖², cost, up, down; or (0, 6)
     """
 
     step: cython.int
@@ -351,11 +356,14 @@ class Pass:
         score: cython.double,
         norm2: cython.double,
         cost: cython.double,
+        up: cython.double,
+        down: cython.double,
     ) -> cython.double:
         """The step of the t-th example of the pass, which is row i; counted and recorded."""
-        loss: cython.double = r if r > 0.0 else 0.0
+        loss: cython.double = 0.0 if r <= 0.0 else r  # NaN, after an overflow, stays NaN
+        wrong: cython.double = r if self.step == _PA_LS else loss
         tau: cython.double = 0.0
-        if loss * loss > self.tol or self.tol == 0.0:
+        if self.tol == 0.0 or wrong * wrong > self.tol:
             tau = step_size(self.step, r, score, norm2, self.C[i])
         self.cost += cost
         if cost > 0.0:
@@ -369,6 +377,8 @@ class Pass:
             self.record[t, 1] = tau
             self.record[t, 2] = norm2
             self.record[t, 3] = cost
+            self.record[t, 4] = up
+            self.record[t, 5] = down
         return tau
 
 
@@ -404,10 +414,12 @@ def linear_pass(
             rows.scores(i, W, s)
             c[R] = 0.0
             c[COST] = 0.0
+            c[UP] = -1.0
+            c[DOWN] = -1.0
             norm2 = 0.0
             if problem.constraint(i, s, c):
                 norm2 = norms[i] if c[DOWN] < 0.0 else 2.0 * norms[i]
-            tau = run.tau(t, i, c[R], c[SCORE], norm2, c[COST])
+            tau = run.tau(t, i, c[R], c[SCORE], norm2, c[COST], c[UP], c[DOWN])
             if tau != 0.0:
                 up = cython.cast(cython.Py_ssize_t, c[UP])
                 down = cython.cast(cython.Py_ssize_t, c[DOWN])
@@ -456,6 +468,8 @@ def joint_pass(
                 rows.scores(first + k, w, s[k : k + 1])
             c[R] = 0.0
             c[COST] = 0.0
+            c[UP] = -1.0
+            c[DOWN] = -1.0
             norm2 = 0.0
             up = down = first
             if problem.constraint(i, s, c):
@@ -464,7 +478,7 @@ def joint_pass(
                 norm2 = norms[up] + norms[down] - 2.0 * rows.dot_rows(up, down)
                 if norm2 < 1e-14 * (norms[up] + norms[down]):
                     norm2 = 0.0  # equal but for rounding: no direction
-            tau = run.tau(t, i, c[R], c[SCORE], norm2, c[COST])
+            tau = run.tau(t, i, c[R], c[SCORE], norm2, c[COST], c[UP], c[DOWN])
             if tau != 0.0:
                 clock = run.seen + t
                 rows.add(up, w, 0, tau)
@@ -519,7 +533,14 @@ def uniclass_pass(
             distance = sqrt(distance)
             gap = distance - epsilon
             tau = run.tau(
-                t, i, gap, -distance, 1.0 if distance > 0.0 else 0.0, 1.0 if gap > 0.0 else 0.0
+                t,
+                i,
+                gap,
+                -distance,
+                1.0 if distance > 0.0 else 0.0,
+                1.0 if gap > 0.0 else 0.0,
+                0.0,
+                -1.0,
             )
             if tau == 0.0:
                 continue

@@ -1,0 +1,66 @@
+"""Passive-aggressive learning on vectors: Problem × Step × Geometry.
+
+Every example, whatever the problem, asks for one linear constraint w·δ >= margin, and a step moves
+w towards it, along δ:
+
+    problem         margin    score now     direction δ
+    Binary          1         y w·x         y x
+    Regression      −ε        −|y − w·x|    sign(y − w·x) x
+    Uniclass        −ε        −‖x − w‖      (x − w)/‖x − w‖
+    Multiclass,     1         w·δ           Φ(x, lowest relevant) − Φ(x, highest irrelevant)
+    Multilabel
+    CostSensitive   √ρ(y, ŷ)  w·δ           Φ(x, y) − Φ(x, ŷ), ŷ the label with the highest score,
+                                            or the highest score + √ρ ("max-loss")
+
+With r = margin − score and n² = ‖δ‖² the length of the step is
+
+    PA  max(0, r)/n²    PA-I  min(C, PA)    PA-II  max(0, r)/(n² + 1/2C)
+    PA-LS  r/(n² + 1/2C)    perceptron  1 where score <= 0
+
+Φ(x, k) is x in the k-th of K blocks (multi-prototype: a weight vector for each label), or what a
+feature map makes of x and the label (single-prototype). Weights move as w ← w + τδ, and their mean
+over time comes with it.
+
+In reading order: steps (how far), problems (which constraint), costs (what a mistake costs),
+examples (what the kernel reads), learner (the passes), feature_maps (label-dependent features),
+bounds (what the theorems promise, and whether it held).
+
+Crammer, Dekel, Keshet, Shalev-Shwartz, Singer: Online Passive-Aggressive Algorithms. JMLR 7, 2006
+(sections and equations without a name are from here), and its first version at NIPS 2003.
+Perez-Suay, Ferri, Arevalillo-Herráez, Albert: An empirical study about online learning with
+generalized passive-aggressive approaches.
+"""
+
+from __future__ import annotations
+
+from seqpa.core.costs import Hierarchy, cost_matrix
+from seqpa.core.examples import Examples
+from seqpa.core.learner import Learner, Run, passes
+from seqpa.core.problems import (
+    Binary,
+    CostSensitive,
+    Multiclass,
+    Multilabel,
+    Problem,
+    Regression,
+    Uniclass,
+)
+from seqpa.core.steps import STEPS, step_size
+
+__all__ = [
+    "STEPS",
+    "Binary",
+    "CostSensitive",
+    "Examples",
+    "Hierarchy",
+    "Learner",
+    "Multiclass",
+    "Multilabel",
+    "Problem",
+    "Regression",
+    "Run",
+    "Uniclass",
+    "cost_matrix",
+    "passes",
+    "step_size",
+]

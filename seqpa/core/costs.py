@@ -1,0 +1,309 @@
+"""What each mistake costs: ρ(y, y') of Crammer et al. (2006), §8.
+
+A cost says what predicting y' is worth where y is right: zero for y' = y, otherwise anything from
+zero up, and not necessarily the same both ways. People write it as a table, a function, or a tree
+of labels (`Hierarchy`); learners want it as a square array (`cost_matrix`).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqpa.errors import SeqpaError
+
+Label: TypeAlias = Hashable
+_Node: TypeAlias = "tuple[Label, Any, str]"  # name, what is below it, where it stands
+_PREFIXES = ("B-", "I-", "E-", "S-", "L-", "U-")
+_OUTSIDE = "O"
+
+
+class Hierarchy:
+    """A tree of labels; the cost of two labels is the number of edges on the path between them.
+
+    `tree` maps each label to what stands below it: a mapping again, a list of leaves, or nothing
+    (None). Several labels at the top hang under an unnamed root. Inner nodes are labels too.
+
+    Labels of chunks find their place by their type: where `B-city` is no node itself it stands at
+    `city`, and so do `I-`, `E-`, `S-`, `L-` and `U-`. Two labels of one type with different
+    prefixes cost 1. An `O` that the tree does not name hangs directly under the root.
+
+    >>> places = Hierarchy({"place": {"city": None, "river": None}, "person": None})
+    >>> places.cost("city", "river"), places.cost("city", "place"), places.cost("river", "person")
+    (2, 1, 3)
+    >>> places.cost("B-city", "I-city"), places.cost("B-city", "O")
+    (1, 3)
+    >>> places.leaves
+    ('city', 'river', 'person')
+    >>> places.cost("city", "rivre")
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: label 'rivre' is not in the hierarchy; the nearest is 'river'
+    """
+
+    def __init__(self, tree: Mapping[Any, Any]) -> None:
+        if not isinstance(tree, Mapping) or not tree:
+            raise SeqpaError(
+                f"a hierarchy is a mapping from labels to what is below them, not {tree!r}"
+            )
+        self._build(_python_nodes(tree))
+
+    @classmethod
+    def from_yaml(cls, source: str | Path) -> Hierarchy:
+        r"""Read the tree from a YAML file, or from YAML text (anything that holds a line break).
+
+        >>> Hierarchy.from_yaml("place: [city, river]\nperson:\n").cost("person", "city")
+        3
+        """
+        if isinstance(source, Path) or "\n" not in source:
+            path = Path(source)
+            try:
+                text, name = path.read_text(encoding="utf-8"), str(path)
+            except (OSError, UnicodeDecodeError) as error:
+                raise SeqpaError(f"{path}: cannot read the hierarchy: {error}") from None
+        else:
+            text, name = source, "hierarchy"
+        hierarchy = cls.__new__(cls)
+        hierarchy._build(_yaml_nodes(text, name))
+        return hierarchy
+
+    def _build(self, nodes: Iterable[_Node]) -> None:
+        self._path: dict[Label, tuple[Label, ...]] = {}  # from below the root down to the label
+        self._inner: set[Label] = set()
+        self._add(nodes, ())
+
+    def _add(self, nodes: Iterable[_Node], above: tuple[Label, ...]) -> None:
+        self._inner.update(above[-1:])
+        for name, below, where in nodes:
+            if name in self._path:
+                raise SeqpaError(f"{where}the label {name!r} occurs twice in the hierarchy")
+            self._path[name] = (*above, name)
+            children = list(below)
+            if children:
+                self._add(children, self._path[name])
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """All nodes, inner ones too, in the order of the tree."""
+        return tuple(self._path)
+
+    @property
+    def leaves(self) -> tuple[Label, ...]:
+        """The nodes with nothing below them."""
+        return tuple(name for name in self._path if name not in self._inner)
+
+    def path(self, label: Label) -> tuple[Label, ...]:
+        """The nodes from below the root down to where the label stands.
+
+        >>> Hierarchy({"place": {"city": ["port"]}}).path("B-port")
+        ('place', 'city', 'port')
+        """
+        if label in self._path:
+            return self._path[label]
+        if isinstance(label, str):
+            if label[:2] in _PREFIXES and label[2:] in self._path:
+                return self._path[label[2:]]
+            if label == _OUTSIDE:
+                return (label,)
+        raise SeqpaError(f"label {label!r} is not in the hierarchy{_nearest(label, self._path)}")
+
+    def cost(self, a: Label, b: Label) -> int:
+        """The number of edges between two labels."""
+        if a == b:
+            return 0
+        up, down = self.path(a), self.path(b)
+        shared = 0
+        for x, y in zip(up, down, strict=False):
+            if x != y:
+                break
+            shared += 1
+        return max(1, len(up) + len(down) - 2 * shared)
+
+    def matrix(self, labels: Sequence[Label]) -> NDArray[np.float64]:
+        """`cost` of every pair of the labels.
+
+        >>> Hierarchy({"place": ["city", "river"], "person": None}).matrix(["city", "person"])
+        array([[0., 3.],
+               [3., 0.]])
+        """
+        paths = [self.path(label) for label in labels]
+        numbers: dict[Label, int] = {}
+        depths = np.array([len(path) for path in paths])
+        shared = np.zeros((len(labels), len(labels)))
+        same = np.ones(shared.shape, dtype=bool)
+        for level in range(int(depths.max(initial=0))):
+            # One number for each node of this level; a path that ends above it shares no more.
+            row = np.array(
+                [
+                    numbers.setdefault(path[level], len(numbers)) if level < len(path) else -1 - i
+                    for i, path in enumerate(paths)
+                ]
+            )
+            same &= row[:, None] == row[None, :]
+            shared += same
+        distance = np.maximum(depths[:, None] + depths[None, :] - 2.0 * shared, 1.0)
+        np.fill_diagonal(distance, 0.0)
+        return distance
+
+    def __repr__(self) -> str:
+        return f"Hierarchy of {len(self._path)} labels, {len(self.leaves)} of them leaves"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Hierarchy) and self._path == other._path
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._path))
+
+
+Cost: TypeAlias = "Hierarchy | Mapping[Any, Any] | ArrayLike | Callable[[Any, Any], float]"
+
+
+def cost_matrix(cost: Cost, labels: Sequence[Label]) -> NDArray[np.float64]:
+    """ρ as an array: row y, column y', in the order of `labels`.
+
+    cost  a `Hierarchy`; a table {right: {predicted: cost}} or {(right, predicted): cost} in which
+          a missing pair of different labels costs 1; a square array in the order of `labels`; or
+          a function (right, predicted) -> cost
+    Costs are finite and not negative, and zero on the diagonal.
+
+    >>> cost_matrix({"spam": {"ham": 0.5}, "ham": {"spam": 10}}, ["ham", "spam", "news"])
+    array([[ 0. , 10. ,  1. ],
+           [ 0.5,  0. ,  1. ],
+           [ 1. ,  1. ,  0. ]])
+    >>> cost_matrix(lambda right, predicted: abs(right - predicted), [1, 2, 4])
+    array([[0., 1., 3.],
+           [1., 0., 2.],
+           [3., 2., 0.]])
+    """
+    n = len(labels)
+    if isinstance(cost, Hierarchy):
+        return cost.matrix(labels)
+    if isinstance(cost, Mapping):
+        rho = _from_table(cost, labels)
+    elif callable(cost):
+        rho = np.array([[_number(cost(a, b), a, b) for b in labels] for a in labels])
+        rho = rho.reshape(n, n)
+    else:
+        try:
+            rho = np.array(cost, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise SeqpaError(
+                "a cost is a Hierarchy, a table, a square array or a function of two labels, "
+                f"not {cost!r}"
+            ) from None
+        if rho.shape != (n, n):
+            raise SeqpaError(f"the cost has shape {rho.shape}; {n} labels need {(n, n)}")
+    for wrong, what in (
+        (~np.isfinite(rho), "a cost is finite"),
+        (rho < 0, "a cost is not negative"),
+        (np.diag(np.diag(rho) != 0), "the right answer costs nothing"),
+    ):
+        if wrong.any():
+            y, r = (int(k) for k in np.argwhere(wrong)[0])
+            raise SeqpaError(
+                f"the cost of predicting {labels[r]!r} for {labels[y]!r} is {rho[y, r]}; {what}"
+            )
+    return rho
+
+
+def _from_table(table: Mapping[Any, Any], labels: Sequence[Label]) -> NDArray[np.float64]:
+    place = {label: k for k, label in enumerate(labels)}
+
+    def index(label: Label) -> int:
+        if label not in place:
+            raise SeqpaError(f"the cost names {label!r}, which is no label{_nearest(label, place)}")
+        return place[label]
+
+    rho = 1.0 - np.eye(len(labels))
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            for predicted, number in value.items():
+                rho[index(key), index(predicted)] = _number(number, key, predicted)
+        elif isinstance(key, tuple) and len(key) == 2:
+            rho[index(key[0]), index(key[1])] = _number(value, *key)
+        else:
+            raise SeqpaError(
+                f"the cost table's entry {key!r}: {value!r} is neither right: {{predicted: cost}} "
+                "nor (right, predicted): cost"
+            )
+    return rho
+
+
+def _number(value: Any, right: Label, predicted: Label) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise SeqpaError(
+            f"the cost of predicting {predicted!r} for {right!r} is {value!r}; a cost is a number"
+        ) from None
+
+
+def _nearest(label: Label, known: Mapping[Label, Any]) -> str:
+    names = {str(name): name for name in known}
+    close = difflib.get_close_matches(str(label), names, n=1, cutoff=0.0)
+    return f"; the nearest is {names[close[0]]!r}" if close else ""
+
+
+def _python_nodes(tree: Any) -> Iterator[_Node]:
+    """The labels of one level of a nested mapping, with what is below each."""
+    if tree is None or tree == "":
+        return
+    if isinstance(tree, Mapping):
+        for name, below in tree.items():
+            yield name, _python_nodes(below), ""
+    elif isinstance(tree, list | tuple):
+        for item in tree:
+            if isinstance(item, Mapping):
+                yield from _python_nodes(item)
+            else:
+                yield item, (), ""
+    else:
+        raise SeqpaError(f"below a label stands a mapping, a list or nothing, not {tree!r}")
+
+
+def _yaml_nodes(text: str, file: str) -> Iterator[_Node]:
+    """The same from YAML, read as it is written: `no` stays a label, a label given twice shows."""
+    import yaml
+
+    def where(node: Any) -> str:
+        return f"{file}:{node.start_mark.line + 1}: "
+
+    def level(node: Any) -> Iterator[_Node]:
+        if isinstance(node, yaml.MappingNode):
+            for key, below in node.value:
+                yield name(key), level(below), where(key)
+        elif isinstance(node, yaml.SequenceNode):
+            for item in node.value:
+                if isinstance(item, yaml.MappingNode):
+                    yield from level(item)
+                else:
+                    yield name(item), (), where(item)
+        elif node.value not in ("", "null", "~"):
+            raise SeqpaError(
+                f"{where(node)}below a label stands a mapping, a list or nothing, "
+                f"not {node.value!r}"
+            )
+
+    def name(node: Any) -> str:
+        if not isinstance(node, yaml.ScalarNode):
+            raise SeqpaError(f"{where(node)}a label is a name, not a list or a mapping")
+        return str(node.value)
+
+    try:
+        root = yaml.compose(text, Loader=yaml.BaseLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f"{mark.line + 1}: " if mark else " "
+        problem = getattr(error, "problem", None) or "not YAML"
+        raise SeqpaError(f"{file}:{line}{problem}") from None
+    if not isinstance(root, yaml.MappingNode) or not root.value:
+        raise SeqpaError(
+            f"{file}:1: a hierarchy is a mapping from labels to what is below them, "
+            "such as `place: [city, river]`"
+        )
+    return level(root)

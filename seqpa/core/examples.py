@@ -1,0 +1,148 @@
+"""Examples as the kernel reads them: checked once, never densified, with their squared norms.
+
+The squared norms are needed by every step. They also tell whether all is finite: NaN and infinity
+show in the norm of their row, so no second look at the data is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqpa._kernel import vectors as kernel
+from seqpa.errors import SeqpaError
+
+Floats: TypeAlias = NDArray[np.float64]
+_SCALE = "scale the features first, for example with MaxAbsScaler or StandardScaler"
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The rows x_i of a dense or CSR matrix.
+
+    matrix   float64, C-contiguous; or CSR with sorted, unique int32 indices and int64 indptr
+    bias     True adds a constant feature 1 behind the last; it counts in every norm
+    joint    0, or the number K of labels of a single-prototype problem: row i·K + k is Φ(x_i, k)
+    rows     the same for the kernel
+    norms2   ‖x‖² of every row, the bias included
+    """
+
+    matrix: Any
+    bias: bool
+    joint: int
+    rows: Any
+    norms2: Floats
+
+    @classmethod
+    def from_array(cls, X: Any, bias: bool = False) -> Examples:
+        """One example in each row of an array or a SciPy sparse matrix.
+
+        >>> examples = Examples.from_array([[3.0, 4.0], [1.0, 0.5]], bias=True)
+        >>> len(examples), examples.n_features, examples.norms2
+        (2, 2, array([26.  ,  2.25]))
+        >>> examples.scores([[0.5, -1.0, 2.0]])
+        array([[-0.5],
+               [ 2. ]])
+        """
+        return cls._checked(_as_matrix(X), bias, 0)
+
+    @classmethod
+    def from_maps(cls, maps: Sequence[Any]) -> Examples:
+        """Single-prototype examples (§7) from K matrices: Φ(x_i, k) is row i of the k-th.
+
+        >>> Examples.from_maps([[[1.0, 0.0]], [[0.5, 2.0]]]).scores([[1.0, 3.0]])
+        array([[1. , 6.5]])
+        """
+        from scipy import sparse
+
+        stack = sparse.vstack([sparse.csr_matrix(one) for one in maps], format="csr")
+        n, K = stack.shape[0] // len(maps), len(maps)
+        by_example = np.arange(n * K).reshape(K, n).T.reshape(-1)
+        return cls._checked(_as_matrix(stack[by_example]), False, K)
+
+    @classmethod
+    def _checked(cls, matrix: Any, bias: bool, joint: int) -> Examples:
+        n_features = matrix.shape[1]
+        if isinstance(matrix, np.ndarray):
+            rows = kernel.Rows(matrix, None, None, None, n_features, bias)
+        else:
+            rows = kernel.Rows(None, matrix.data, matrix.indices, matrix.indptr, n_features, bias)
+        norms2 = np.empty(matrix.shape[0])
+        rows.squared_norms(norms2)
+        if not np.isfinite(norms2).all():
+            _complain(matrix, int(np.argmin(np.isfinite(norms2))))
+        return cls(matrix, bias, joint, rows, norms2)
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0]) // max(1, self.joint)
+
+    @property
+    def n_features(self) -> int:
+        """Columns, without the bias."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the rows are CSR."""
+        return not isinstance(self.matrix, np.ndarray)
+
+    def scores(self, weights: ArrayLike) -> Floats:
+        """w_k·x_i, float64[n, K], for weights float64[K, features (+ 1 for the bias)]."""
+        W = np.asarray(weights, dtype=np.float64)
+        scores = np.asarray(self.matrix @ W[:, : self.n_features].T)
+        if self.bias:
+            scores += W[:, -1]
+        return scores.reshape(-1, self.joint) if self.joint else scores
+
+    def distances(self, center: ArrayLike) -> Floats:
+        """‖x_i − center‖, float64[n].
+
+        >>> Examples.from_array([[3.0, 4.0], [0.0, 1.0]]).distances([0.0, 1.0])
+        array([4.24264069, 0.        ])
+        """
+        c = np.asarray(center, dtype=np.float64)
+        if not self.sparse:
+            return np.asarray(np.linalg.norm(self.matrix - c, axis=1))
+        squared = self.norms2 - 2.0 * (self.matrix @ c) + c @ c
+        return np.sqrt(np.maximum(squared, 0.0))
+
+
+def _as_matrix(X: Any) -> Any:
+    """X in the one dense and the one sparse form that the kernel knows; a copy only if it must."""
+    if not hasattr(X, "tocsr"):
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        if X.ndim != 2:
+            raise SeqpaError(f"examples are the rows of a matrix, not an array of shape {X.shape}")
+        return X
+    from scipy import sparse
+
+    X = X.tocsr()
+    if X.shape[1] > np.iinfo(np.int32).max:
+        raise SeqpaError(f"{X.shape[1]} features; the kernel counts them in 31 bits")
+    X.check_format(full_check=True)  # an index out of range would be followed anywhere
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    wanted = sparse.csr_matrix(X.shape, dtype=np.float64)
+    wanted.data = np.ascontiguousarray(X.data, dtype=np.float64)
+    wanted.indices = np.ascontiguousarray(X.indices, dtype=np.int32)
+    wanted.indptr = np.ascontiguousarray(X.indptr, dtype=np.int64)
+    return wanted
+
+
+def _complain(matrix: Any, i: int) -> None:
+    row = matrix[i] if isinstance(matrix, np.ndarray) else matrix[i].toarray().ravel()
+    for wrong, what in ((np.isnan(row), "NaN"), (np.isinf(row), "infinity")):
+        if wrong.any():
+            raise SeqpaError(
+                f"row {i}, column {int(np.argmax(wrong))} of the input is {what}; "
+                "every value must be a finite number"
+            )
+    raise SeqpaError(
+        f"row {i} of the input is so long that its squared norm overflows "
+        f"(its largest value is {np.abs(row).max():.3g}); {_SCALE}"
+    )

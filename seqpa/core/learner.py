@@ -1,0 +1,263 @@
+"""The learner: weights that one problem and one step move, a pass over the examples at a time.
+
+Learner   holds the weights and the sums for their mean; `run` is one pass in compiled code
+Run       what a pass counted and, on demand, what it did example by example
+passes    the loop over passes: a generator of runs, so that whoever iterates prints or stops
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqpa._kernel import vectors as kernel
+from seqpa.core import steps
+from seqpa.core.examples import Examples
+from seqpa.core.problems import Problem, Uniclass
+from seqpa.errors import SeqpaError
+
+Floats: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+_EMPTY = np.empty((0, 0))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One pass: sums of what the weights of each moment, before their update, were worth.
+
+    n_examples    T
+    mistakes      examples with a cost above zero: a wrong prediction (a score tie is one); in
+                  regression and uniclass, a loss above zero
+    cost          Σ ρ(y_t, ŷ_t); without a cost the number of mistakes
+    loss          Σ ℓ_t
+    squared_loss  Σ ℓ_t², which the theorems bound
+    updates       how often the weights moved
+
+    Recorded runs also hold, in the order of presentation, the rows (`order`) and for each its
+    `losses` ℓ_t, `taus` τ_t, `norms2` ‖δ_t‖², `costs`, and the labels whose vectors moved: `ups`
+    and `downs`, −1 where there is none.
+    """
+
+    n_examples: int
+    mistakes: int
+    cost: float
+    loss: float
+    squared_loss: float
+    updates: int
+    order: Indices | None = None
+    losses: Floats | None = None
+    taus: Floats | None = None
+    norms2: Floats | None = None
+    costs: Floats | None = None
+    ups: Indices | None = None
+    downs: Indices | None = None
+
+
+class Learner:
+    """Weights for a problem, moved by a step: w ← w + τδ.
+
+    problem     which constraint (`problems.py`)
+    step        how far (`steps.py`)
+    n_features  columns of the examples
+    n_labels    K: 1 for binary, regression and uniclass problems
+    bias        one more weight for each label, for the constant feature of the examples
+    average     keep what `mean_weights` needs
+    joint       single-prototype (§7): one weight vector for all labels, over Φ(x, y)
+    start       w_1, float64[K, features]; zero if not given
+
+    >>> from seqpa.core.problems import Binary
+    >>> X = Examples.from_array([[2.0, 0.0], [1.0, 1.0], [0.0, 4.0]])
+    >>> learner = Learner(Binary(), "PA", n_features=2)
+    >>> run = learner.run(X, [1, -1, -1], record=True)
+    >>> run.losses, run.taus
+    (array([1. , 1.5, 0. ]), array([0.25, 0.75, 0.  ]))
+    >>> learner.weights
+    array([[-0.25, -0.75]])
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        step: str,
+        n_features: int,
+        n_labels: int = 1,
+        bias: bool = False,
+        average: bool = False,
+        joint: bool = False,
+        start: ArrayLike | None = None,
+    ) -> None:
+        if joint and bias:
+            raise SeqpaError("a bias is the same for every label of a single prototype: no use")
+        self.problem = problem
+        self.step = step
+        self.n_features = n_features
+        self.n_labels = n_labels
+        self.bias = bias
+        self.average = average
+        self.joint = joint
+        self.seen = 0  # examples so far: the clock of the mean
+        self._step = steps.code(step)
+        # The radius coordinate of a uniclass ball lies where others have their bias.
+        columns = n_features + (bias or isinstance(problem, Uniclass))
+        self._W = np.zeros((1 if joint else n_labels, columns))
+        if start is not None:
+            self._W[:, :n_features] = start
+        if isinstance(problem, Uniclass) and problem.max_radius is not None:
+            self._W[0, -1] = problem.max_radius  # ε_1 = 0
+        self._acc = np.zeros_like(self._W) if average else _EMPTY
+        self._by_feature = False  # layout: [labels, features], or [features, labels] for CSR
+        self._mean: tuple[int, Floats] | None = None
+
+    @property
+    def weights(self) -> Floats:
+        """The weights now, float64[K, features (+ 1)]: a view."""
+        return self._W.T if self._by_feature else self._W
+
+    @property
+    def mean_weights(self) -> Floats:
+        """The mean of the weights after each example seen.
+
+        The step of example t (from 0) is missing from the first t of T vectors, so with
+        acc = Σ t·τ_t·δ_t the mean is w − acc/T.
+        """
+        if not self.average:
+            raise SeqpaError("the mean of the weights needs Learner(average=True)")
+        if self.seen == 0:
+            return self.weights
+        if self._mean is None or self._mean[0] != self.seen:
+            mean = self._W - self._acc / self.seen
+            self._mean = self.seen, mean.T if self._by_feature else mean
+        return self._mean[1]
+
+    def run(
+        self,
+        examples: Examples,
+        target: ArrayLike | None = None,
+        *,
+        C: float | ArrayLike = 1.0,
+        order: ArrayLike | None = None,
+        tol: float = 0.0,
+        record: bool = False,
+    ) -> Run:
+        """One pass over the examples.
+
+        C       the aggressiveness: one number, or one for each example
+        order   the rows to present, in order; all of them from the first to the last if not given
+        tol     examples with a squared loss of at most tol are not presented
+        record  fill the arrays of `Run`
+        """
+        n = len(examples)
+        rows = np.arange(n) if order is None else np.ascontiguousarray(order, dtype=np.intp)
+        if len(rows) and not (rows.min() >= 0 and rows.max() < n):
+            raise SeqpaError(f"the order names a row beyond the {n} examples")
+        self._check(examples)
+        self._lay_out(by_feature=examples.sparse)
+        record_array = np.zeros((len(rows) if record else 0, kernel.RECORD))
+        run = kernel.Pass(self._step, _each(C, n), tol, self.seen, record_array)
+        self._pass(examples, target, rows, run)
+        self.seen += len(rows)
+        self._mean = None
+        mistakes, cost, loss, squared_loss, updates = run.totals()
+        if not math.isfinite(loss):
+            raise SeqpaError("the weights overflow; scale the features and the target first")
+        sums = (len(rows), int(mistakes), cost, loss, squared_loss, updates)
+        if not record:
+            return Run(*sums)
+        loss_t, tau, norm2, cost_t, up, down = record_array.T
+        return Run(
+            *sums, rows, loss_t, tau, norm2, cost_t, up.astype(np.intp), down.astype(np.intp)
+        )
+
+    def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:
+        if isinstance(self.problem, Uniclass):
+            w, acc = self._W.reshape(-1), self._acc.reshape(-1)
+            kernel.uniclass_pass(examples.rows, run, self.problem.radius, rows, w, acc)
+            return
+        problem = self.problem.kernel(target, self.n_labels)
+        if len(np.asarray(target)) != len(examples):
+            raise SeqpaError(f"{len(np.asarray(target))} targets for {len(examples)} examples")
+        one_pass = kernel.joint_pass if self.joint else kernel.linear_pass
+        scratch = np.empty(self.n_labels), np.empty(6)
+        norms2 = examples.norms2
+        one_pass(examples.rows, problem, run, norms2, rows, self._W, self._acc, *scratch)
+
+    def _check(self, examples: Examples) -> None:
+        if examples.n_features != self.n_features:
+            raise SeqpaError(
+                f"the examples have {examples.n_features} features, the learner {self.n_features}"
+            )
+        if examples.bias != self.bias:
+            raise SeqpaError("a bias must be in both, the examples and the learner, or in neither")
+        if examples.joint != (self.n_labels if self.joint else 0):
+            raise SeqpaError(
+                "a joint learner needs Examples.from_maps with one map for each label, "
+                "any other Examples.from_array"
+            )
+
+    def _lay_out(self, by_feature: bool) -> None:
+        """Dense rows are read along W[labels, features], CSR rows along W[features, labels]."""
+        if by_feature != self._by_feature and not isinstance(self.problem, Uniclass):
+            self._by_feature = by_feature
+            self._W = np.ascontiguousarray(self._W.T)
+            self._acc = np.ascontiguousarray(self._acc.T)
+
+    @property
+    def center(self) -> Floats:
+        """The centre of a uniclass ball (its mean where averaging is on)."""
+        return self._ball[: self.n_features]
+
+    @property
+    def radius(self) -> float:
+        """The radius of a uniclass ball: ε, or the learned √(B² − w²_n+1)."""
+        assert isinstance(self.problem, Uniclass)
+        B = self.problem.max_radius
+        if B is None:
+            return self.problem.epsilon
+        return math.sqrt(max(0.0, (B - self._ball[-1]) * (B + self._ball[-1])))
+
+    @property
+    def _ball(self) -> Floats:
+        return (self.mean_weights if self.average else self.weights).reshape(-1)
+
+
+def passes(
+    learner: Learner,
+    examples: Examples,
+    target: ArrayLike | None = None,
+    *,
+    max_iter: int,
+    tol: float | None = None,
+    shuffle: bool = False,
+    rng: np.random.Generator | None = None,
+    C: float | ArrayLike = 1.0,
+    record: bool = False,
+) -> Iterator[Run]:
+    """Pass after pass, each in a new random order if `shuffle`; yields each pass's `Run`.
+
+    With a `tol` this is the batch conversion of Crammer et al. (2003), §4: an example is presented
+    only while its squared loss exceeds tol, and the first pass in which the weights did not move
+    is the last. Such a pass has seen every example under the same weights, so all their squared
+    losses are at most tol (but for those that nothing can help: examples without features, and
+    for the perceptron right predictions). tol=None makes `max_iter` plain passes.
+    """
+    order = np.arange(len(examples))
+    rng = rng or np.random.default_rng()
+    for _ in range(max_iter):
+        if shuffle:
+            order = rng.permutation(len(examples))
+        run = learner.run(examples, target, C=C, order=order, tol=tol or 0.0, record=record)
+        yield run
+        if tol is not None and run.updates == 0:
+            return
+
+
+def _each(C: float | ArrayLike, n: int) -> Floats:
+    values = np.ascontiguousarray(np.broadcast_to(np.asarray(C, dtype=np.float64), (n,)))
+    if not (values > 0.0).all():
+        raise SeqpaError("C must be a number above 0")
+    return values

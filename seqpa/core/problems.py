@@ -1,0 +1,228 @@
+"""The problems: which constraint `w·δ >= margin` does an example ask for?
+
+A problem says it twice. `kernel` hands the question to the compiled loop, which answers it for one
+example at a time from that example's scores (`_kernel/vectors.py`, `Problem.constraint`). `losses`
+answers, for many examples at once, what fixed weights would lose: the ℓ* of the theorems, and the
+readable definition of the loss. Equation numbers are those of Crammer et al. (2006).
+
+scores  float64[n, K], w_k·x_i; for K = 1 a vector will do
+target  what is right for each example
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqpa._kernel import vectors as kernel
+from seqpa.errors import SeqpaError
+
+Floats: TypeAlias = NDArray[np.float64]
+_NO_FLOATS = np.empty(0)
+_NO_TABLE = np.empty((0, 0))
+_NO_BYTES = np.empty((0, 0), dtype=np.uint8)
+
+
+@dataclass(frozen=True)
+class Binary:
+    """Two classes, y = ±1 (§2): y(w·x) >= margin; ℓ = max(0, margin − y(w·x)) (Eq. 1).
+
+    With margin = −ε this is the ε-insensitive view of Crammer et al. (2003), Eq. 2.
+
+    >>> Binary().losses([2.0, 0.25, 0.5], [1, 1, -1])
+    array([0.  , 0.75, 1.5 ])
+    """
+
+    margin: float = 1.0
+
+    def losses(self, scores: ArrayLike, target: ArrayLike) -> Floats:
+        """Eq. 1."""
+        return np.maximum(0.0, self.margin - np.asarray(target) * _one_score(scores))
+
+    def kernel(self, target: ArrayLike, n_labels: int = 1) -> Any:
+        """For the compiled loop."""
+        y = _vector(target)
+        if not np.array_equal(np.abs(y), np.ones(len(y))):
+            raise SeqpaError("the target of a binary problem is +1 or -1 for each example")
+        return kernel.Problem(kernel.CODES["binary"], self.margin, y, _NO_BYTES, _NO_TABLE)
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A real y (§5): −|y − w·x| >= −ε; ℓ = max(0, |y − w·x| − ε) (Eq. 18).
+
+    >>> Regression(epsilon=0.5).losses([1.0, 3.0], [1.25, 1.0])
+    array([0. , 1.5])
+    """
+
+    epsilon: float
+
+    def losses(self, scores: ArrayLike, target: ArrayLike) -> Floats:
+        """Eq. 18."""
+        return np.maximum(0.0, np.abs(np.asarray(target) - _one_score(scores)) - self.epsilon)
+
+    def kernel(self, target: ArrayLike, n_labels: int = 1) -> Any:
+        """For the compiled loop."""
+        y = _vector(target)
+        if not np.isfinite(y).all():
+            raise SeqpaError("the target of a regression holds NaN or infinity")
+        return kernel.Problem(kernel.CODES["regression"], -self.epsilon, y, _NO_BYTES, _NO_TABLE)
+
+
+@dataclass(frozen=True)
+class Uniclass:
+    """A ball around the examples (§6): −‖x − w‖ >= −ε; ℓ = max(0, ‖x − w‖ − ε) (Eq. 21).
+
+    epsilon     the radius
+    max_radius  None for that fixed radius. A number B learns the radius too (Eq. 31-32): every
+                example gets one more coordinate, 0; w starts with B there; the ball around w has
+                the fixed radius B, and its cut with the examples' space the radius √(B² − w²_n+1),
+                which starts at 0 and only grows.
+
+    >>> Uniclass(epsilon=2.0).losses([1.5, 2.75])
+    array([0.  , 0.75])
+    """
+
+    epsilon: float
+    max_radius: float | None = None
+
+    @property
+    def radius(self) -> float:
+        """The fixed radius of the ball in which w moves: ε, or B where the radius is learned."""
+        return self.epsilon if self.max_radius is None else self.max_radius
+
+    def losses(self, distances: ArrayLike, target: object = None) -> Floats:
+        """Eq. 21, from ‖x − w‖, the extra coordinate included where the radius is learned."""
+        return np.maximum(0.0, np.asarray(distances, dtype=np.float64) - self.radius)
+
+
+@dataclass(frozen=True)
+class Multiclass:
+    """One of K labels, y its index (§7): w_y·x − w_s·x >= margin, s the highest wrong label.
+
+    ℓ = max(0, margin − (w_y·x − w_s·x)) (Eq. 40 with one relevant label).
+
+    >>> Multiclass().losses([[2.0, 0.5, 1.75], [0.0, 3.0, 1.0]], [0, 2])
+    array([0.75, 3.  ])
+    """
+
+    margin: float = 1.0
+
+    def losses(self, scores: ArrayLike, target: ArrayLike) -> Floats:
+        """Eq. 40."""
+        s = np.array(scores, dtype=np.float64)
+        if s.shape[1] < 2:
+            return np.zeros(len(s))
+        rows, y = np.arange(len(s)), np.asarray(target, dtype=np.intp)
+        right = s[rows, y]
+        s[rows, y] = -np.inf
+        return np.maximum(0.0, self.margin - (right - s.max(axis=1)))
+
+    def kernel(self, target: ArrayLike, n_labels: int) -> Any:
+        """For the compiled loop."""
+        y = _labels(target, n_labels)
+        return kernel.Problem(kernel.CODES["multiclass"], self.margin, y, _NO_BYTES, _NO_TABLE)
+
+
+@dataclass(frozen=True)
+class Multilabel:
+    """A set of relevant labels, to be ranked above all others (§7).
+
+    w_r·x − w_s·x >= margin for the lowest relevant label r and the highest irrelevant label s
+    (Eq. 36, 39); ℓ = max(0, margin − (w_r·x − w_s·x)) (Eq. 33, 40). An example for which all labels
+    are relevant, or none, asks for nothing. `target` is uint8[n, K], 1 where label k is relevant.
+
+    >>> Multilabel().losses([[3.0, 0.5, 1.0], [3.0, 0.5, 1.0]], [[1, 0, 1], [1, 1, 0]])
+    array([0.5, 1.5])
+    """
+
+    margin: float = 1.0
+
+    def losses(self, scores: ArrayLike, target: ArrayLike) -> Floats:
+        """Eq. 33."""
+        s, relevant = np.asarray(scores, dtype=np.float64), np.asarray(target, dtype=bool)
+        low = np.where(relevant, s, np.inf).min(axis=1)
+        high = np.where(relevant, -np.inf, s).max(axis=1)
+        return np.maximum(0.0, self.margin - (low - high))
+
+    def kernel(self, target: ArrayLike, n_labels: int) -> Any:
+        """For the compiled loop."""
+        relevant = np.ascontiguousarray(target, dtype=np.uint8)
+        if relevant.ndim != 2 or relevant.shape[1] != n_labels or relevant.max(initial=0) > 1:
+            raise SeqpaError(
+                f"the target of a multilabel problem is a 0/1 array of {n_labels} columns"
+            )
+        return kernel.Problem(
+            kernel.CODES["multilabel"], self.margin, _NO_FLOATS, relevant, _NO_TABLE
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CostSensitive:
+    """One of K labels, where mistakes cost different amounts ρ(y, y') (§8).
+
+    w_y·x − w_r·x >= √ρ(y, r) (Eq. 43) for one label r:
+    "prediction-based"  r = ŷ, the label predicted (Eq. 42, 44); the loss of a right prediction is 0
+    "max-loss"          r = ỹ, the label that violates its own margin most (Eq. 50, 51)
+    ρ(y, ŷ) <= ℓ² for both losses (Eq. 46), so bounds on the squared loss bound the cost.
+    `losses` is ℓ_ML (Eq. 52), which Lemma 9 and Theorem 10 use for the comparator of both.
+
+    >>> rho = [[0, 4, 1], [1, 0, 1], [1, 9, 0]]
+    >>> CostSensitive(rho).losses([[1.0, 0.5, 0.75], [1.0, 0.5, 4.0]], [0, 2])
+    array([1.5, 0. ])
+    """
+
+    cost: ArrayLike
+    update: str = "prediction-based"
+    UPDATES: ClassVar = ("prediction-based", "max-loss")
+
+    def __post_init__(self) -> None:
+        if self.update not in self.UPDATES:
+            raise SeqpaError(f"{self.update!r} is no update; there are: {', '.join(self.UPDATES)}")
+
+    @property
+    def root_cost(self) -> Floats:
+        """√ρ(y, r): the margins."""
+        return np.sqrt(np.ascontiguousarray(self.cost, dtype=np.float64))
+
+    def losses(self, scores: ArrayLike, target: ArrayLike) -> Floats:
+        """Eq. 52."""
+        s, y = np.asarray(scores, dtype=np.float64), np.asarray(target, dtype=np.intp)
+        right = s[np.arange(len(s)), y]
+        return (s - right[:, None] + self.root_cost[y]).max(axis=1, initial=0.0)
+
+    def kernel(self, target: ArrayLike, n_labels: int) -> Any:
+        """For the compiled loop."""
+        root = self.root_cost
+        if root.shape != (n_labels, n_labels):
+            raise SeqpaError(f"the cost has shape {root.shape}, and there are {n_labels} labels")
+        y = _labels(target, n_labels)
+        return kernel.Problem(kernel.CODES[self.update], 0.0, y, _NO_BYTES, root)
+
+
+Problem: TypeAlias = "Binary | Regression | Uniclass | Multiclass | Multilabel | CostSensitive"
+
+
+def _one_score(scores: ArrayLike) -> Floats:
+    return np.asarray(scores, dtype=np.float64).reshape(-1)
+
+
+def _vector(target: ArrayLike) -> Floats:
+    y = np.ascontiguousarray(target, dtype=np.float64)
+    if y.ndim != 1:
+        raise SeqpaError(
+            f"the target is one number for each example, not an array of shape {y.shape}"
+        )
+    return y
+
+
+def _labels(target: ArrayLike, n_labels: int) -> Floats:
+    y = _vector(target)
+    if len(y) and not (np.min(y) >= 0 and np.max(y) < n_labels and np.array_equal(y, np.floor(y))):
+        raise SeqpaError(
+            f"the target is the index of a label, 0 to {n_labels - 1}, for each example"
+        )
+    return y

@@ -1,0 +1,38 @@
+"""The steps by name: how far to move along δ. The one-line formulas stand in `_kernel/steps.py`.
+
+PA          Eq. 3 of Crammer et al. (2006): all the way to the constraint
+PA-I        Eq. 8: the same, but never further than C
+PA-II       Eq. 8: the same, shortened smoothly by 1/2C
+PA-LS       Perez-Suay et al., Eq. 9: least squares; also backwards, from beyond the margin
+perceptron  1 after a mistake, whatever the loss
+"""
+
+from __future__ import annotations
+
+from seqpa._kernel import steps as kernel
+from seqpa.errors import SeqpaError
+
+STEPS: tuple[str, ...] = tuple(kernel.CODES)
+USES_C = ("PA-I", "PA-II", "PA-LS")
+
+
+def code(name: str) -> int:
+    """The kernel's number of a step.
+
+    >>> code("PA III")
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: 'PA III' is no step; there are: perceptron, PA, PA-I, PA-II, PA-LS
+    """
+    if name not in kernel.CODES:
+        raise SeqpaError(f"{name!r} is no step; there are: {', '.join(STEPS)}")
+    return int(kernel.CODES[name])
+
+
+def step_size(name: str, r: float, score: float, norm2: float, C: float = 1.0) -> float:
+    """τ for a constraint w·δ >= margin, with r = margin − w·δ, score = w·δ, norm2 = ‖δ‖².
+
+    >>> [step_size(name, r=1.5, score=-0.5, norm2=4.0, C=0.25) for name in ("PA", "PA-I", "PA-II")]
+    [0.375, 0.25, 0.25]
+    """
+    return float(kernel.step_size(code(name), r, score, norm2, C))
