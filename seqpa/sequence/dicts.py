@@ -1,0 +1,256 @@
+"""Tokens that already are features: dicts or lists of strings, as sklearn-crfsuite takes them.
+
+    {"word": "dog"}              the feature word:dog
+    {"length": 2.5}              the feature length with the value 2.5
+    {"first": True}              first, value 1; False is the value 0, which counts for nothing
+    {"suffix": {"2": "og"}}      suffix:2:og
+    {"in": ["list", "lexicon"]}  in:list and in:lexicon
+    ["word:dog", "first"]        these, each with the value 1
+
+A feature that a token has twice counts with the sum of its values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import compress
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqpa.errors import SeqpaError
+from seqpa.sequence.encode import Encoded, starts_of
+from seqpa.sequence.resources import Arrays, pack_strings, unpack_strings
+from seqpa.sequence.tables import Numbers
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+class DictEncoder:
+    """Numbers the features of tokens that are dicts of features or lists of feature strings.
+
+    `cutoff`: a feature that fewer training tokens have is dropped.
+
+    >>> encoder = DictEncoder()
+    >>> corpus = encoder.fit_transform([[{"word": "a", "size": 2.5}, ["word:a", "last"]]])
+    >>> encoder.feature_names()
+    ['word:a', 'size', 'last']
+    >>> corpus.indptr.tolist(), corpus.features.tolist(), corpus.values.tolist()
+    ([0, 2, 4], [0, 1, 0, 2], [1.0, 2.5, 1.0, 1.0])
+    """
+
+    n_pair_features = 0
+
+    def __init__(self, cutoff: int = 1) -> None:
+        if isinstance(cutoff, bool) or not isinstance(cutoff, int) or cutoff < 1:
+            raise SeqpaError(f"cutoff is a whole number from 1 on, not {cutoff!r}")
+        self.cutoff = cutoff
+        self._numbers = Numbers()
+        self._names: list[str] = []
+
+    @property
+    def n_features(self) -> int:
+        """How many features are known."""
+        return len(self._numbers)
+
+    def fit_transform(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
+        """Learn the features of a corpus, forgetting all earlier ones, and encode it."""
+        self._numbers, self._names = Numbers(), []
+        return self.extend_transform(sentences)
+
+    def extend_transform(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
+        """Encode a corpus; what is new in it gets new ids behind the old, which never change.
+
+        A new feature must reach the cutoff within this corpus.
+        """
+        before = self.n_features
+        try:
+            encoded = _encode(sentences, self._numbers.__getitem__)
+        except SeqpaError:
+            self._forget(self.n_features - before)
+            raise
+        if self.cutoff > 1:
+            enough = np.bincount(encoded.features, minlength=self.n_features) >= self.cutoff
+            enough[:before] = True
+            for name in compress(self._forget(self.n_features - before), enough[before:].tolist()):
+                self._numbers[name]  # looked up, and so numbered
+            encoded = _with_features(encoded, enough)
+        return encoded
+
+    def _forget(self, count: int) -> list[str]:
+        """Remove the newest features and return them, oldest first."""
+        return [self._numbers.popitem()[0] for _ in range(count)][::-1]
+
+    def transform(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
+        """Encode with the features that are known; others are left out. Safe from many threads."""
+        get = self._numbers.get
+        return _encode(sentences, lambda name: get(name, -1))
+
+    def feature_names(self) -> list[str]:
+        """Every feature, by id."""
+        return list(self._numbers)
+
+    def feature_name(self, feature: int) -> str:
+        """One feature; the list of all is kept for the next call."""
+        if len(self._names) != self.n_features:
+            self._names = self.feature_names()
+        return self._names[feature]
+
+    def pruned(self, keep: ArrayLike) -> DictEncoder:
+        """A new encoder with these features only (a boolean mask), renumbered in the old order."""
+        mask = np.asarray(keep)
+        if mask.dtype != np.bool_ or mask.shape != (self.n_features,):
+            raise SeqpaError(f"keep is a mask of {self.n_features} booleans, one for each feature")
+        new = DictEncoder(self.cutoff)
+        for name in compress(self._numbers, mask.tolist()):
+            new._numbers[name]
+        return new
+
+    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
+        """Everything this encoder knows, as arrays and a header that JSON can hold."""
+        header = {"encoder": "dicts", "cutoff": self.cutoff}
+        return pack_strings("features", self.feature_names()), header
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray], header: Mapping[str, Any]) -> DictEncoder:
+        """The inverse of `to_arrays`; anything that it cannot have written is a SeqpaError."""
+        if header.get("encoder") != "dicts":
+            raise SeqpaError(f"damaged model: encoder {header.get('encoder')!r} is not 'dicts'")
+        encoder = cls(header.get("cutoff", 0))
+        names = unpack_strings(arrays, "features")
+        encoder._numbers.update(zip(names, range(len(names)), strict=True))
+        if encoder.n_features != len(names):
+            raise SeqpaError("damaged model: a feature is there twice")
+        return encoder
+
+
+def _encode(sentences: Sequence[Sequence[Any]], number: Callable[[str], int]) -> Encoded:
+    """Number every feature by `number`, leaving out what it gives -1."""
+    features: list[int] = []
+    ends: list[int] = [0]
+    # Where a value is not one, and what it is.
+    places: list[int] = []
+    values: list[float] = []
+    seen: dict[tuple[Any, Any], int] = {}
+    for s, sentence in enumerate(sentences, 1):
+        for i, token in enumerate(sentence, 1):
+            try:
+                ids, others = _token(token, number, seen)
+            except SeqpaError as error:
+                raise SeqpaError(f"sentence {s}, token {i}: {error}") from None
+            if others:
+                places += [len(features) + place for place in others]
+                values += others.values()
+            features += ids
+            ends.append(len(features))
+    encoded = Encoded(
+        starts_of(map(len, sentences), len(ends) - 1),
+        np.array(ends, np.int64),
+        np.array(features, np.int32),
+    )
+    if places:
+        encoded.values = np.ones(len(features), np.float32)
+        encoded.values[places] = values
+    return encoded
+
+
+def _token(
+    token: Any, number: Callable[[str], int], seen: dict[tuple[Any, Any], int]
+) -> tuple[list[int], dict[int, float]]:
+    """A token's feature ids, and by their places the values that are not one.
+
+    `seen` remembers the dicts' entries that stand for one feature of the value one, or (-1) for
+    none: most entries occur again and again.
+    """
+    others: dict[int, float] = {}
+    if isinstance(token, dict):
+        try:
+            found = list(map(seen.get, token.items()))
+        except TypeError:  # a list or a dict among the values
+            found = [None] * len(token)
+        if None in found:
+            ids: list[int] = []
+            for known, entry in zip(found, token.items(), strict=True):
+                if known is None:
+                    named = list(_named(*entry))
+                    if isinstance(entry[1], (str, Real)) and (not named or named[0][1] == 1.0):
+                        seen[entry] = number(named[0][0]) if named else -1
+                    for name, weight in named:
+                        if weight != 1.0:
+                            others[len(ids)] = weight
+                        ids.append(number(name))
+                else:
+                    ids.append(known)
+        else:
+            ids = [known for known in found if known != -1]  # type: ignore[misc]
+    else:
+        ids = [number(name) for name in _strings(token, "a token")]
+    if -1 in ids or len(set(ids)) < len(ids):
+        sums: dict[int, float] = {}
+        for place, feature in enumerate(ids):
+            if feature >= 0:
+                sums[feature] = sums.get(feature, 0.0) + others.get(place, 1.0)
+        ids = list(sums)
+        others = {place: _number(sum_) for place, sum_ in enumerate(sums.values()) if sum_ != 1.0}
+    return ids, others
+
+
+def _named(name: Any, value: Any) -> Iterator[tuple[str, float]]:
+    """The features of one entry of a dict, with their values; those of the value zero left out."""
+    if not isinstance(name, str):
+        raise SeqpaError(f"a feature's name is a string, not {name!r}")
+    if isinstance(value, str):
+        yield f"{name}:{value}", 1.0
+    elif isinstance(value, (Real, np.bool_)):
+        weight = _number(value)
+        if weight != 0.0:
+            yield name, weight
+    elif isinstance(value, dict):
+        for inner, inner_value in value.items():
+            if not isinstance(inner, str):
+                raise SeqpaError(f"a feature's name is a string, not {inner!r} in {name!r}")
+            yield from _named(f"{name}:{inner}", inner_value)
+    else:
+        for inner in _strings(value, f"feature {name!r}"):
+            yield f"{name}:{inner}", 1.0
+
+
+def _strings(value: Any, what: str) -> list[str]:
+    if not isinstance(value, (list, tuple, set, frozenset)):
+        raise SeqpaError(f"{what} cannot be {value!r}: give {_EXPECTED[what == 'a token']}")
+    for item in value:
+        if not isinstance(item, str):
+            raise SeqpaError(f"{what} has {item!r} in its list: give strings")
+    # A set's own order changes from run to run.
+    return sorted(value) if isinstance(value, (set, frozenset)) else list(value)
+
+
+_EXPECTED = (
+    "a string, a number, True or False, or a dict or list of such",
+    "a dict of features or a list of feature strings",
+)
+
+
+def _number(value: Any) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not abs(number) <= _LARGEST:  # NaN too
+        raise SeqpaError(f"a feature's value is {number}: give a finite number (below 3.4e38)")
+    return number
+
+
+def _with_features(encoded: Encoded, mask: NDArray[np.bool_]) -> Encoded:
+    """Leave out the features that are not in the mask and renumber the others."""
+    there = mask[encoded.features]
+    numbers = np.cumsum(mask) - 1
+    return Encoded(
+        encoded.starts,
+        np.concatenate([[0], np.cumsum(there)])[encoded.indptr],
+        numbers[encoded.features[there]].astype(np.int32),
+        None if encoded.values is None else encoded.values[there],
+    )

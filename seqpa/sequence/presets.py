@@ -1,0 +1,99 @@
+"""Ready lists of templates for part-of-speech tagging, names and chunks.
+
+The first column is the word, whatever its name; a column `pos`, where there is one, is used by
+`ner` and `chunk` (and never by `pos`, which predicts it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from seqpa.errors import SeqpaError
+
+_SHAPE = ["shape[0]", "shortshape[0]", "hashyphen[0]", "hasdigit[0]", "hasupper[0]"]
+
+
+def _around(attribute: str, reach: int) -> list[str]:
+    return [f"{attribute}[{offset}]" for offset in range(-reach, reach + 1)]
+
+
+def _affixes(prefixes: int, suffixes: int) -> list[str]:
+    """Prefixes and suffixes of the word up to these lengths."""
+    return [f"prefix({n})[0]" for n in range(1, prefixes + 1)] + [
+        f"suffix({n})[0]" for n in range(1, suffixes + 1)
+    ]
+
+
+def _pos(word: str) -> list[str]:
+    return [
+        "bias",
+        *_around(word, 2),
+        "lower[0]",
+        f"{word}[-1]|{word}[0]",
+        f"{word}[0]|{word}[1]",
+        *_affixes(4, 5),
+        "suffix(3)[-1]",
+        "suffix(3)[1]",
+        *_SHAPE,
+    ]
+
+
+def _ner(word: str) -> list[str]:
+    return [
+        "bias",
+        *_around(word, 2),
+        *_around("lower", 1),
+        f"{word}[-1]|{word}[0]",
+        f"{word}[0]|{word}[1]",
+        *_affixes(4, 4),
+        *_SHAPE,
+        "istitle[0]",
+        "isupper[0]",
+        "shape[-1]",
+        "shape[1]",
+        "shortshape[-1]|shortshape[0]",
+        "shortshape[0]|shortshape[1]",
+        "shortshape[-1]|shortshape[0]|shortshape[1]",
+    ]
+
+
+def _chunk(word: str) -> list[str]:
+    return [
+        "bias",
+        *_around(word, 2),
+        "lower[0]",
+        f"{word}[-1]|{word}[0]",
+        f"{word}[0]|{word}[1]",
+        "suffix(2)[0]",
+        "suffix(3)[0]",
+        "shortshape[0]",
+    ]
+
+
+# Of the column `pos`, for the tasks that may see it.
+_POS_NER = [*_around("pos", 2), "pos[-1]|pos[0]", "pos[0]|pos[1]"]
+_POS_CHUNK = [
+    *_around("pos", 2),
+    "pos[-2]|pos[-1]",
+    "pos[-1]|pos[0]",
+    "pos[0]|pos[1]",
+    "pos[1]|pos[2]",
+    "pos[-2]|pos[-1]|pos[0]",
+    "pos[-1]|pos[0]|pos[1]",
+    "pos[0]|pos[1]|pos[2]",
+]
+
+_PRESETS = {"pos": (_pos, []), "ner": (_ner, _POS_NER), "chunk": (_chunk, _POS_CHUNK)}
+NAMES = tuple(_PRESETS)
+
+
+def preset(name: str, columns: Sequence[str] = ("word",)) -> list[str]:
+    """The templates of a preset for these columns.
+
+    >>> [t for t in preset("chunk", ("form", "pos")) if "|" in t][:3]
+    ['form[-1]|form[0]', 'form[0]|form[1]', 'pos[-2]|pos[-1]']
+    """
+    if name not in _PRESETS:
+        raise SeqpaError(f"no preset is named {name!r}; there are {', '.join(NAMES)}")
+    of_word, of_pos = _PRESETS[name]
+    return of_word(columns[0]) + (of_pos if "pos" in columns[1:] else [])
