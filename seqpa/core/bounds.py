@@ -1,0 +1,185 @@
+"""The loss bounds of a run over vectors, and any bounds as a readable certificate.
+
+`bounds` gathers what the theorems want (`theorems.py`) from recorded passes, `certificate` shows
+the outcome. A run that violates a bound is not the algorithm it claims to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from seqpa.core.examples import Examples
+from seqpa.core.learner import Learner, Run
+from seqpa.core.problems import (
+    Binary,
+    CostSensitive,
+    Floats,
+    Multiclass,
+    Multilabel,
+    Problem,
+    Regression,
+    Uniclass,
+)
+from seqpa.core.theorems import Bound, Kind, Rounds, check
+from seqpa.errors import SeqpaError
+
+__all__ = ["Bound", "Rounds", "bounds", "certificate", "check", "print_certificate"]
+
+
+def bounds(
+    runs: Run | Sequence[Run],
+    learner: Learner,
+    examples: Examples,
+    target: ArrayLike | None,
+    u: ArrayLike,
+    *,
+    C: ArrayLike = 1.0,
+    tol: float = 0.0,
+    start: ArrayLike | None = None,
+    radius: float | None = None,
+) -> list[Bound]:
+    """Every theorem on recorded passes, beside fixed weights u.
+
+    runs     one recorded pass, or consecutive ones: to the theorems, one long sequence
+    learner  as it is after the last of them
+    C, tol   as `learner.run` was given them
+    u        the comparator, float64[K, features (+ 1 with a bias)]; any weights at all
+    start    w₁: `learner.weights` as they were, or of u's shape; those of a new learner if None
+    radius   of the comparator's ball, where the radius is learned (003 §6): u is then the point
+             (u, √(B² − radius²)) of a space with one dimension more, and ‖u − w₁‖² grows by
+             (B − √(B² − radius²))², which is at most the radius² of the paper
+
+    >>> X = Examples.from_array([[2.0, 0.0], [1.0, 1.0]])
+    >>> learner = Learner(Binary(), "PA-I", n_features=2)
+    >>> run = learner.run(X, [1, 1], C=0.2, record=True)
+    >>> [(b.name, round(b.left, 2), b.right) for b in bounds(run, learner, X, [1, 1], [1, 0], C=0.2)
+    ...  if b.applies][:2]
+    [('003 Lemma 1', 0.4, 1.0), ('003 Theorem 4', 1.0, 5.0)]
+    """
+    every = [runs] if isinstance(runs, Run) else list(runs)
+    orders = [run.order for run in every if run.order is not None]
+    if not every or len(orders) < len(every):
+        raise SeqpaError("bounds need recorded passes: learner.run(..., record=True)")
+    order = np.concatenate(orders)
+    problem = learner.problem
+    now = learner.weights.reshape(-1)
+    comparator = _point(problem, u, radius)
+    first = np.zeros(_width(learner)) if start is None else np.asarray(start).reshape(-1)
+    if first.shape != now.shape:
+        first = _point(problem, first, 0.0)
+    for name, point in (("u", comparator), ("start", first)):
+        if point.shape != now.shape:
+            raise SeqpaError(f"{name} has {len(point)} weights, the learner {len(now)}")
+    if isinstance(problem, Uniclass):
+        center, extra = comparator[:-1], comparator[-1]
+        scores = np.sqrt(examples.distances(center) ** 2 + extra**2)
+    else:
+        scores = examples.scores(comparator.reshape(learner.weights.shape))
+    each_C = np.broadcast_to(np.asarray(C, dtype=np.float64), (len(examples),))
+    moved = now - first
+    return check(
+        Rounds(
+            kind=_kind(problem),
+            step=learner.step,
+            losses=_joined(every, "losses"),
+            taus=_joined(every, "taus"),
+            norms2=_joined(every, "norms2"),
+            costs=_joined(every, "costs"),
+            comparator_losses=problem.losses(scores, target)[order],  # type: ignore[arg-type]
+            distance2=float(np.sum((comparator - first) ** 2)),
+            C=each_C[order],
+            margin=getattr(problem, "margin", 1.0),
+            tol=tol,
+            surplus=_surplus(_excess(problem, scores, target)[order]),
+            feature_norm2=float(examples.norms2.max()) if learner.n_labels > 1 else None,
+            moved=float(np.sqrt(moved @ moved)),
+            from_zero=not first.any(),
+        )
+    )
+
+
+def _joined(runs: Sequence[Run], name: str) -> Floats:
+    return np.concatenate([getattr(run, name) for run in runs])
+
+
+def _kind(problem: Problem) -> Kind:
+    if isinstance(problem, CostSensitive):
+        return "cost-sensitive"
+    if isinstance(problem, Regression):
+        return "regression"
+    return "uniclass" if isinstance(problem, Uniclass) else "classification"
+
+
+def _width(learner: Learner) -> int:
+    """How many weights a user means: the coordinate of a learned radius is not one of them."""
+    extra = 1 if isinstance(learner.problem, Uniclass) else 0
+    return int(learner.weights.size) - extra
+
+
+def _point(problem: Problem, weights: ArrayLike, radius: float | None) -> Floats:
+    """Weights as one long vector; for a ball with its extra coordinate √(B² − radius²)."""
+    w = np.asarray(weights, dtype=np.float64).reshape(-1)
+    if not isinstance(problem, Uniclass):
+        return w
+    if problem.max_radius is None:
+        return np.append(w, 0.0)
+    if radius is None or not 0.0 <= radius <= problem.max_radius:
+        raise SeqpaError(f"radius is {radius}; it must be between 0 and {problem.max_radius}")
+    return np.append(w, np.sqrt(problem.max_radius**2 - radius**2))
+
+
+def _excess(problem: Problem, scores: Floats, target: ArrayLike | None) -> Floats:
+    """By how much fixed weights exceed the margin of each example; infinite where none is asked."""
+    if isinstance(problem, Binary):
+        return np.asarray(target) * scores.reshape(-1) - problem.margin
+    if isinstance(problem, Regression):
+        return problem.epsilon - np.abs(np.asarray(target) - scores.reshape(-1))
+    if isinstance(problem, Uniclass):
+        return problem.radius - scores
+    if isinstance(problem, Multilabel):
+        relevant = np.asarray(target, dtype=bool)
+        margins: Floats | float = problem.margin
+    else:
+        y = np.asarray(target, dtype=np.intp)
+        relevant = np.arange(scores.shape[1]) == y[:, None]
+        margins = problem.margin if isinstance(problem, Multiclass) else problem.root_cost[y]
+    low = np.where(relevant, scores, np.inf).min(axis=1)
+    high = np.where(relevant, -np.inf, scores + margins).max(axis=1)
+    return np.asarray(low - high)
+
+
+def _surplus(excess: Floats) -> float | None:
+    asked = excess[np.isfinite(excess)]
+    return float(asked.min()) if len(asked) else None
+
+
+def certificate(bounds: Sequence[Bound]) -> str:
+    """The bounds as a table, those that apply first; the others with the reason.
+
+    >>> print(certificate([Bound("003 Theorem 2", 1.25, 4.0, True, True, "Σℓ² <= R²‖u − w₁‖²"),
+    ...                    Bound("003 Theorem 5", np.nan, np.nan, False, False, "not PA-II")]))
+    bound          left    right   verdict
+    003 Theorem 2  1.25    4       holds    Σℓ² <= R²‖u − w₁‖²
+    003 Theorem 5  -       -       -        does not apply: not PA-II
+    """
+    rows = [("bound", "left", "right", "verdict", "")]
+    for b in sorted(bounds, key=lambda b: not b.applies):
+        if b.applies:
+            verdict = "holds" if b.holds else "VIOLATED"
+            rows.append((b.name, f"{b.left:.6g}", f"{b.right:.6g}", verdict, b.why))
+        else:
+            rows.append((b.name, "-", "-", "-", f"does not apply: {b.why}"))
+    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(max(width, 6)) for cell, width in zip(row, widths, strict=False)]
+        lines.append("  ".join([*cells, row[4]]).rstrip())
+    return "\n".join(lines)
+
+
+def print_certificate(bounds: Sequence[Bound]) -> None:
+    """Print the table of `certificate`."""
+    print(certificate(bounds))

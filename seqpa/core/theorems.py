@@ -1,0 +1,449 @@
+"""The theorems: both sides of each, from what a run did and what a fixed comparator u would do.
+
+All of them come from one observation (Lemma 1 of Crammer et al. 2006, called 003 below). A step
+w += τδ lowers the squared distance ‖w − u‖² by 2τ(u − w)·δ − τ²‖δ‖²; and u·δ >= margin − ℓ*,
+w·δ = margin − ℓ. Summed over the rounds, the distances telescope:
+
+    Σ τ (2ℓ − τ‖δ‖² − 2ℓ*)  <=  ‖u − w₁‖²
+
+where ℓ is the learner's loss in a round, ℓ* the loss of the fixed u in the same round, and w₁ the
+weights at the start (zero in the paper). Each theorem puts its own τ into this line.
+
+What differs from the printed statements, always provable in the same lines:
+- w₁ need not be zero: ‖u‖² becomes ‖u − w₁‖² (as in Crammer et al. 2003, called 000).
+- C may differ from round to round (class weights): C stands inside the sums.
+- The margin m need not be 1: a mistake means ℓ >= m, so mistakes are counted m² times (Theorems 2,
+  3, 5) and Theorem 4's factor is max{R²/m², 1/mC}.
+- Theorem 3 asks for norms that equal 1; equal norms R do, with R‖u − w₁‖ for ‖u − w₁‖.
+- Theorem 10 asks for norms of at most 1 and √ρ <= C; without them its proof gives the factor
+  max{R², √ρ/C}, which Theorem 4 has too.
+
+`Rounds` holds plain arrays and knows nothing of how they arose: passes over vectors (`bounds.py`
+fills it from them), a sequence tagger's sentences, anything that moves w along δ. `check` puts them
+into the theorems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqpa.errors import SeqpaError
+
+Kind = Literal["classification", "regression", "uniclass", "cost-sensitive"]
+Needs = Sequence[tuple[bool, str]]
+
+_LEMMA = {
+    "classification": "Lemma 1",
+    "regression": "Lemma 6",
+    "uniclass": "Lemma 7",
+    "cost-sensitive": "Lemma 9",
+}
+_ROUNDING = 1e-9  # relative to the size of the terms that are summed
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One theorem on one run: `left <= right` is what it promises.
+
+    applies  the theorem's assumptions hold; otherwise left and right are NaN and holds is False
+    why      the inequality in symbols, or the assumption that is missing
+    """
+
+    name: str
+    left: float
+    right: float
+    holds: bool
+    applies: bool
+    why: str
+
+    @property
+    def violated(self) -> bool:
+        """The theorem applies and its inequality is false: the run cannot be what it says."""
+        return self.applies and not self.holds
+
+
+class Rounds:
+    """What a run did, round by round, beside what a fixed comparator u would have done.
+
+    kind               which problem; multiclass and multilabel are "classification"
+    step               "PA", "PA-I", "PA-II", "PA-LS" or "perceptron"
+    losses             ℓ of the learner, before its step
+    taus, norms2       τ and ‖δ‖² of the step (1 for uniclass)
+    costs              ρ(y, ŷ), or 1 for a mistake and 0 otherwise
+    comparator_losses  ℓ* of u; for the cost-sensitive kind ℓ_ML (Eq. 52), whatever the update
+    distance2          ‖u − w₁‖²
+    C                  one number, or one for each round
+    margin             1, or what the classifier was told
+    tol                rounds whose squared loss is at most tol were not presented (batch
+                       conversion, 000 §4), and are left out; 0 presents all
+    surplus            by how much u exceeds the margin in its worst round (000's ε − ε*)
+    feature_norm2      the largest ‖Φ(x, r)‖², for Corollary 8
+    moved              ‖w − w₁‖ after the last round, for 000's Lemma 2
+    from_zero          w₁ is the zero vector, as the perceptron's bounds want it
+    """
+
+    def __init__(
+        self,
+        *,
+        kind: Kind,
+        step: str,
+        losses: ArrayLike,
+        taus: ArrayLike,
+        norms2: ArrayLike,
+        costs: ArrayLike,
+        comparator_losses: ArrayLike,
+        distance2: float,
+        C: ArrayLike = 1.0,
+        margin: float = 1.0,
+        tol: float = 0.0,
+        surplus: float | None = None,
+        feature_norm2: float | None = None,
+        moved: float | None = None,
+        from_zero: bool = True,
+    ) -> None:
+        if kind not in _LEMMA:
+            raise SeqpaError(f"kind is {kind!r}; it must be one of {', '.join(_LEMMA)}")
+        arrays = {
+            "losses": losses,
+            "taus": taus,
+            "norms2": norms2,
+            "costs": costs,
+            "comparator_losses": comparator_losses,
+        }
+        columns = {name: np.asarray(a, dtype=np.float64) for name, a in arrays.items()}
+        shape = columns["losses"].shape
+        for name, column in columns.items():
+            if column.ndim != 1 or column.shape != shape:
+                raise SeqpaError(
+                    f"{name} has the shape {column.shape}; it must have one number for each of "
+                    f"the rounds, as losses has: {shape}"
+                )
+        every_C = np.broadcast_to(np.asarray(C, dtype=np.float64), shape)
+        presented = columns["losses"] ** 2 > tol if tol > 0 else np.ones(shape, dtype=bool)
+        self.kind = kind
+        self.step = step
+        self.losses: NDArray[np.float64] = columns["losses"][presented]
+        self.taus: NDArray[np.float64] = columns["taus"][presented]
+        self.norms2: NDArray[np.float64] = columns["norms2"][presented]
+        self.costs: NDArray[np.float64] = columns["costs"][presented]
+        self.comparator_losses: NDArray[np.float64] = columns["comparator_losses"][presented]
+        self.C: NDArray[np.float64] = every_C[presented]
+        self.distance2 = float(distance2)
+        self.margin = float(margin)
+        self.tol = float(tol)
+        self.surplus = surplus
+        self.feature_norm2 = feature_norm2
+        self.moved = moved
+        self.from_zero = from_zero
+
+    @property
+    def R2(self) -> float:
+        """R²: the largest ‖δ‖²."""
+        return float(self.norms2.max(initial=0.0))
+
+    @property
+    def squared_loss(self) -> float:
+        """Σℓ²."""
+        return float(np.sum(self.losses**2))
+
+    @property
+    def regret(self) -> float:
+        """‖u − w₁‖² + 2ΣCℓ*: the right side that Theorems 4 and 10 share (Eqs. 17 and 57)."""
+        return self.distance2 + 2.0 * float(np.sum(self.C * self.comparator_losses))
+
+    def is_step(self, *names: str) -> tuple[bool, str]:
+        """The assumption that the run's step is one of the names."""
+        return self.step in names, f"it is about {' and '.join(names)}, the run's step: {self.step}"
+
+    def is_kind(self, *kinds: str) -> tuple[bool, str]:
+        """The assumption that the problem is one of the kinds."""
+        return self.kind in kinds, f"it is about {' and '.join(kinds)}, not about {self.kind}"
+
+    def realizable(self) -> tuple[bool, str]:
+        """The assumption that u suffers no loss in any round."""
+        total = float(np.sum(self.comparator_losses))
+        return total == 0.0, f"u suffers a loss (Σℓ* = {total:.4g})"
+
+
+def _bound(
+    name: str, why: str, left: float, right: float, needs: Needs = (), scale: float = 0.0
+) -> Bound:
+    """`left <= right` up to rounding; scale is the size of the terms where they cancel."""
+    for met, missing in needs:
+        if not met:
+            return Bound(name, np.nan, np.nan, holds=False, applies=False, why=missing)
+    slack = _ROUNDING * max(scale, abs(left), abs(right)) + 1e-24
+    return Bound(name, left, right, holds=bool(left <= right + slack), applies=True, why=why)
+
+
+def lemma(run: Rounds) -> Bound:
+    """Lemmas 1, 6, 7 and 9 of 003, for whatever step: Σ τ(2ℓ − τ‖δ‖² − 2ℓ*) <= ‖u − w₁‖².
+
+    The proof only asks that there was a loss where there was a step, and no step back.
+    """
+    gain = 2.0 * run.taus * run.losses
+    price = run.taus**2 * run.norms2 + 2.0 * run.taus * run.comparator_losses
+    passive = not np.any((run.taus < 0.0) | ((run.taus > 0.0) & (run.losses == 0.0)))
+    return _bound(
+        f"003 {_LEMMA[run.kind]}",
+        "Σ τ(2ℓ − τ‖δ‖² − 2ℓ*) <= ‖u − w₁‖²",
+        float(np.sum(gain - price)),
+        run.distance2,
+        [(passive, f"{run.step} stepped in a round without loss")],
+        scale=float(np.sum(np.abs(gain) + np.abs(price))),
+    )
+
+
+def theorem_2(run: Rounds) -> Bound:
+    """Theorem 2 of 003: PA, and a u without loss."""
+    return _bound(
+        "003 Theorem 2",
+        "Σℓ² <= R²‖u − w₁‖²",
+        run.squared_loss,
+        run.R2 * run.distance2,
+        [run.is_step("PA"), run.realizable()],
+    )
+
+
+def theorem_3(run: Rounds) -> Bound:
+    """Theorem 3 of 003: PA on directions of one length R, and any u."""
+    lengths = run.norms2[run.losses > 0.0]
+    equal = bool(np.allclose(lengths, run.R2, rtol=1e-9, atol=0.0))
+    comparator = float(np.sqrt(np.sum(run.comparator_losses**2)))
+    return _bound(
+        "003 Theorem 3",
+        "Σℓ² <= (R‖u − w₁‖ + 2√Σℓ*²)²",
+        run.squared_loss,
+        (np.sqrt(run.R2 * run.distance2) + 2.0 * comparator) ** 2,
+        [run.is_step("PA"), (equal, "the directions δ differ in length")],
+    )
+
+
+def theorem_4(run: Rounds) -> Bound:
+    """Theorem 4 of 003: PA-I's mistakes.
+
+    Regression and uniclass know no mistakes; the rounds with ℓ >= 1 take their place, which is all
+    that the proof uses.
+    """
+    counts_mistakes = run.kind == "classification"
+    margin = run.margin if counts_mistakes else 1.0
+    mistakes = run.costs > 0.0 if counts_mistakes else run.losses >= 1.0
+    needs = [
+        run.is_step("PA-I"),
+        run.is_kind("classification", "regression", "uniclass"),
+        (margin > 0.0, "a margin of at most 0 gives mistakes no loss"),
+    ]
+    factor = 0.0
+    if margin > 0.0 and len(run.C):
+        factor = max(run.R2 / margin**2, 1.0 / (margin * float(run.C.min())))
+    return _bound(
+        "003 Theorem 4",
+        "mistakes <= max{R², 1/C}(‖u − w₁‖² + 2CΣℓ*)",
+        float(np.sum(mistakes)),
+        factor * run.regret,
+        needs,
+    )
+
+
+def theorem_5(run: Rounds) -> Bound:
+    """Theorem 5 of 003, PA-II; with γ = 1/2C it is also Theorem 3 of 000."""
+    factor = float((run.norms2 + 0.5 / run.C).max(initial=0.0))
+    comparator = float(np.sum(run.C * run.comparator_losses**2))
+    return _bound(
+        "003 Theorem 5",
+        "Σℓ² <= (R² + 1/2C)(‖u − w₁‖² + 2CΣℓ*²)",
+        run.squared_loss,
+        factor * (run.distance2 + 2.0 * comparator),
+        [run.is_step("PA-II")],
+    )
+
+
+def corollary_8(run: Rounds) -> Bound:
+    """Corollary 8 of 003: Theorem 2 with R bounded by the features, ‖Φ(x, r)‖ <= R/2."""
+    return _bound(
+        "003 Corollary 8",
+        "Σℓ² <= (2 max‖Φ‖)²‖u − w₁‖²",
+        run.squared_loss,
+        4.0 * (run.feature_norm2 or 0.0) * run.distance2,
+        [
+            run.is_step("PA"),
+            (run.feature_norm2 is not None, "it is about features Φ(x, r) of several labels"),
+            run.realizable(),
+        ],
+    )
+
+
+def theorem_10(run: Rounds) -> Bound:
+    """Theorem 10 of 003: PA-I's cost, as it is printed; prediction-based and max-loss alike."""
+    enough = bool(np.all(np.sqrt(run.costs) <= run.C))
+    return _bound(
+        "003 Theorem 10",
+        "Σρ <= ‖u − w₁‖² + 2CΣℓ*",
+        float(np.sum(run.costs)),
+        run.regret,
+        [
+            run.is_step("PA-I"),
+            run.is_kind("cost-sensitive"),
+            (run.R2 <= 1.0 + 1e-9, f"some ‖δ‖ exceeds 1 (R² = {run.R2:.4g})"),
+            (enough, "some √ρ exceeds C"),
+        ],
+    )
+
+
+def theorem_10_scaled(run: Rounds) -> Bound:
+    """Theorem 10 without its two assumptions: τℓ >= ρ / max{R², √ρ/C} in every round."""
+    ratio = float((np.sqrt(run.costs) / run.C).max(initial=0.0))
+    return _bound(
+        "003 Theorem 10, any norm and C",
+        "Σρ <= max{R², √ρ/C}(‖u − w₁‖² + 2CΣℓ*)",
+        float(np.sum(run.costs)),
+        max(run.R2, ratio) * run.regret,
+        [run.is_step("PA-I"), run.is_kind("cost-sensitive")],
+    )
+
+
+def equation_17(run: Rounds) -> Bound:
+    """Eqs. 17 and 57 of 003, on the way to Theorems 4 and 10: PA-I, every problem."""
+    return _bound(
+        "003 Eq. 17",
+        "Στℓ <= ‖u − w₁‖² + 2CΣℓ*",
+        float(np.sum(run.taus * run.losses)),
+        run.regret,
+        [run.is_step("PA-I")],
+    )
+
+
+def mistakes_cost_loss(run: Rounds) -> Bound:
+    """§2 and Eq. 46 of 003: the squared loss bounds the cost, or the mistakes m² times."""
+    weight = run.margin**2 if run.kind == "classification" else 1.0
+    return _bound(
+        "003 Eq. 46",
+        "Σρ <= Σℓ²" if run.kind == "cost-sensitive" else "mistakes·margin² <= Σℓ²",
+        weight * float(np.sum(run.costs)),
+        run.squared_loss,
+        [
+            run.is_kind("classification", "cost-sensitive"),
+            (run.margin >= 0.0, "a margin below 0 gives mistakes no loss"),
+        ],
+    )
+
+
+def theorem_1_of_000(run: Rounds) -> Bound:
+    """Theorem 1 of 000: PA, and a u that exceeds every margin by at least ε − ε*."""
+    surplus = run.surplus if run.surplus is not None else -1.0
+    return _bound(
+        "000 Theorem 1",
+        "Σℓ² + 2(ε − ε*)Σℓ <= R²‖u − w₁‖²",
+        run.squared_loss + 2.0 * surplus * float(np.sum(run.losses)),
+        run.R2 * run.distance2,
+        [
+            run.is_step("PA"),
+            (run.surplus is not None, "the margins of u are not given"),
+            (surplus >= 0.0, f"u misses a margin by {-surplus:.4g}"),
+        ],
+    )
+
+
+def lemma_2_of_000(run: Rounds) -> Bound:
+    """Lemma 2 of 000: w stays near its start. Its proof only asks that no step leads away from u,
+    which PA-I and PA-II keep as PA does."""
+    return _bound(
+        "000 Lemma 2",
+        "‖w − w₁‖ <= 2‖u − w₁‖",
+        run.moved if run.moved is not None else np.nan,
+        2.0 * float(np.sqrt(run.distance2)),
+        [
+            run.is_step("PA", "PA-I", "PA-II"),
+            (run.moved is not None, "the last weights are not given"),
+            run.realizable(),
+        ],
+    )
+
+
+def batch_conversion(run: Rounds) -> Bound:
+    """000 §4: how many examples PA is shown until every squared loss is at most tol."""
+    return _bound(
+        "000 §4, batch conversion",
+        "presented·tol <= R²‖u − w₁‖²",
+        len(run.losses) * run.tol,
+        run.R2 * run.distance2,
+        [
+            run.is_step("PA"),
+            (run.tol > 0.0, "every example was presented (tol is 0)"),
+            run.realizable(),
+        ],
+    )
+
+
+def novikoff(run: Rounds) -> Bound:
+    """Block's and Novikoff's theorem (002): a u with u·δ >= γ > 0 in every round."""
+    gamma = run.margin + run.surplus if run.surplus is not None else 0.0
+    return _bound(
+        "002 Novikoff",
+        "mistakes <= R²‖u‖²/γ²",
+        float(np.sum(run.costs)),
+        run.R2 * run.distance2 / gamma**2 if gamma > 0.0 else np.nan,
+        [
+            run.is_step("perceptron"),
+            run.is_kind("classification"),
+            (run.from_zero, "it starts from zero weights"),
+            (run.surplus is not None, "the margins of u are not given"),
+            (gamma > 0.0, f"u does not separate the examples (γ = {gamma:.4g})"),
+        ],
+    )
+
+
+def freund_schapire(run: Rounds) -> Bound:
+    """Freund and Schapire's bound, quoted in 003 §4: the perceptron's mistakes, and any u."""
+    comparator = float(np.sqrt(np.sum(run.comparator_losses**2)))
+    reach = np.sqrt(run.R2 * run.distance2) + comparator
+    return _bound(
+        "003 §4, Freund and Schapire",
+        "mistakes <= (R‖u‖ + √Σℓ*²)²/margin²",
+        float(np.sum(run.costs)),
+        (reach / run.margin) ** 2 if run.margin > 0.0 else np.nan,
+        [
+            run.is_step("perceptron"),
+            run.is_kind("classification"),
+            (run.from_zero, "it starts from zero weights"),
+            (run.margin > 0.0, "a margin of at most 0 gives mistakes no loss"),
+        ],
+    )
+
+
+THEOREMS = (
+    lemma,
+    theorem_2,
+    theorem_3,
+    theorem_4,
+    theorem_5,
+    corollary_8,
+    theorem_10,
+    theorem_10_scaled,
+    equation_17,
+    mistakes_cost_loss,
+    theorem_1_of_000,
+    lemma_2_of_000,
+    batch_conversion,
+    novikoff,
+    freund_schapire,
+)
+
+
+def check(run: Rounds) -> list[Bound]:
+    """Every theorem on these rounds, in the order of the papers.
+
+    PA on x₁ = (2, 0), x₂ = (1, 1), both of the class +1, beside u = (1, 0):
+
+    >>> rounds = Rounds(kind="classification", step="PA", losses=[1.0, 0.5], taus=[0.25, 0.25],
+    ...                 norms2=[4.0, 2.0], costs=[1, 0], comparator_losses=[0.0, 0.0],
+    ...                 distance2=1.0)
+    >>> [(b.name, b.left, b.right, b.holds) for b in check(rounds) if b.applies][:2]
+    [('003 Lemma 1', 0.375, 1.0, True), ('003 Theorem 2', 1.25, 4.0, True)]
+    """
+    return [theorem(run) for theorem in THEOREMS]
