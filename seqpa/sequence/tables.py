@@ -49,19 +49,23 @@ class Column:
         """The cells of these tokens; new words and values get the next numbers."""
         before = len(self.words)
         ids = np.fromiter(map(self.words.__getitem__, words), np.int32, len(words))
-        new = self.words.newest(len(self.words) - before)
-        if len(self.words) > len(self.table):
-            larger = np.empty((max(len(self.words), 2 * before), len(self.functions)), np.int32)
+        if len(self.words) > before:
+            self._compute(self.words.newest(len(self.words) - before), before)
+        return self.table[ids]
+
+    def _compute(self, new: list[str], before: int) -> None:
+        """Fill the rows of the words from number `before` on."""
+        after = before + len(new)
+        if after > len(self.table):
+            larger = np.empty((max(after, 2 * before), len(self.functions)), np.int32)
             larger[:before] = self.table[:before]
             self.table = larger
-        rows = self.table[before : len(self.words)]
         for k, (values, function) in enumerate(zip(self.values, self.functions, strict=True)):
             if function is None:
-                rows[:, k] = np.arange(before, len(self.words))
+                self.table[before:after, k] = np.arange(before, after)
             else:
                 found = (-1 if v is None else values[v] for v in map(function, new))
-                rows[:, k] = np.fromiter(found, np.int32, len(new))
-        return self.table[ids]
+                self.table[before:after, k] = np.fromiter(found, np.int32, len(new))
 
     def look_up(self, words: Sequence[str]) -> NDArray[np.int32]:
         """The cells of these tokens; changes nothing, so any number of threads may call it."""
@@ -86,19 +90,22 @@ class Column:
         """Take over the masked values of another column with the same attributes, renumbered.
 
         A word goes if the word itself is an attribute and masked out: it is then as good as unseen.
+        The values of the words that stay are needed, and are set in the masks.
         """
-        rows = np.ones(len(old.words), np.bool_)
+        cells = old.table[: len(old.words)]
+        words = list(old.words)
         for mask, function in zip(masks, self.functions, strict=True):
-            rows = mask if function is None else rows
-        values = [
-            None if function is None else list(compress(numbers, mask.tolist()))
-            for function, numbers, mask in zip(self.functions, old.values, masks, strict=True)
-        ]
-        cells = old.table[: len(old.words)][rows]
-        for k, mask in enumerate(masks):
-            new = np.append(np.where(mask, np.cumsum(mask) - 1, -1), -1)  # -1 stays -1
-            cells[:, k] = new[cells[:, k]]
-        self.fill(list(compress(old.words, rows.tolist())), values, cells)
+            if function is None:
+                cells, words = cells[mask], list(compress(words, mask.tolist()))
+        cells = cells.copy()
+        values: list[list[str] | None] = []
+        for k, (mask, function) in enumerate(zip(masks, self.functions, strict=True)):
+            mask[cells[cells[:, k] >= 0, k]] = True
+            cells[:, k] = np.append(np.cumsum(mask) - 1, -1)[cells[:, k]]
+            values.append(
+                None if function is None else list(compress(old.values[k], mask.tolist()))
+            )
+        self.fill(words, values, cells)
 
     def fill(
         self, words: list[str], values: list[list[str] | None], cells: NDArray[np.int32]
