@@ -66,9 +66,7 @@ class Sequences:
     has_pairs: cython.bint
     has_pair_values: cython.bint
 
-    def __init__(
-        self, starts, indptr, features, values, pair_indptr, pair_features, pair_values
-    ):
+    def __init__(self, starts, indptr, features, values, pair_indptr, pair_features, pair_values):
         self.starts = starts
         self.indptr = indptr
         self.features = features
@@ -199,7 +197,6 @@ class Store:
         block: cython.Py_ssize_t
         start: cython.Py_ssize_t
         size: cython.int
-        room: cython.Py_ssize_t
         with cython.nogil:
             for f in range(self.rows.shape[0]):
                 start = self.rows[f, 0]
@@ -214,29 +211,67 @@ class Store:
                             ]
                     new.used += 3 * new.width
                 elif size > 0:
-                    room = 4
-                    while room < 4 * size:
-                        room *= 2
                     for e in range(4 * size):
                         new.arena[new.used + e] = self.arena[start + e]
-                    new.used += room
+                    new.used += self.room(size)
 
     @cython.ccall
-    def live_size(self) -> cython.Py_ssize_t:
-        """How many floats a compact copy takes."""
+    def live_size(self, width: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """How many floats a compact copy with rows of that width takes while training."""
         f: cython.Py_ssize_t
         total: cython.Py_ssize_t = 0
-        room: cython.Py_ssize_t
         with cython.nogil:
             for f in range(self.rows.shape[0]):
-                if self.rows[f, 1] < 0:
-                    total += 3 * self.width
-                elif self.rows[f, 1] > 0:
-                    room = 4
-                    while room < 4 * self.rows[f, 1]:
-                        room *= 2
-                    total += room
+                total += 3 * width if self.rows[f, 1] < 0 else self.room(self.rows[f, 1])
         return total
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def room(self, size: cython.int) -> cython.Py_ssize_t:
+        """How many floats a sparse training row of that size has room for."""
+        floats: cython.Py_ssize_t = 4 if size > 0 else 0
+        while floats < 4 * size:
+            floats *= 2
+        return floats
+
+    @cython.ccall
+    def relabel(self, old_width: cython.Py_ssize_t, width: cython.Py_ssize_t):
+        """Rename the labels p·old_width + y of label pairs to p·width + y."""
+        f: cython.Py_ssize_t
+        e: cython.Py_ssize_t
+        label: cython.Py_ssize_t
+        with cython.nogil:
+            for f in range(self.rows.shape[0]):
+                for e in range(self.rows[f, 1]):
+                    label = cython.cast(
+                        cython.Py_ssize_t, self.arena[self.rows[f, 0] + e * self.stride]
+                    )
+                    label = (label // old_width) * width + label % old_width
+                    self.arena[self.rows[f, 0] + e * self.stride] = label
+
+    @cython.ccall
+    def thaw(self, new: Store):
+        """Copy weights for tagging into a store for training; sums and changes start at zero."""
+        f: cython.Py_ssize_t
+        e: cython.Py_ssize_t
+        size: cython.int
+        start: cython.Py_ssize_t
+        with cython.nogil:
+            for f in range(self.rows.shape[0]):
+                start = self.rows[f, 0]
+                size = self.rows[f, 1]
+                new.rows[f, 0] = new.used
+                new.rows[f, 1] = size
+                if size < 0:
+                    for e in range(self.width):
+                        new.arena[new.used + e] = self.arena[start + e]
+                    new.used += 3 * self.width
+                else:
+                    for e in range(size):
+                        new.arena[new.used + 4 * e] = self.arena[start + 2 * e]
+                        new.arena[new.used + 4 * e + 1] = self.arena[start + 2 * e + 1]
+                    new.used += self.room(size)
 
     @cython.ccall
     def freeze(
@@ -439,9 +474,7 @@ class Chain:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def mask(
-        self, label: cython.int, s: cython.float[::1]
-    ) -> cython.void:
+    def mask(self, label: cython.int, s: cython.float[::1]) -> cython.void:
         """Leave only the label that is given, where one is (−1: none)."""
         y: cython.Py_ssize_t
         if label >= 0:
@@ -882,7 +915,6 @@ class Trainer:
                     if not self.make_room(data, begin, n, gold, work.path):
                         status = 1
                         break
-                    given_cost = -1.0
                     self.norm2 = 0.0
                     self.score = 0.0
                     self.along(data, begin, n, gold, work.path, False, 0.0)
@@ -902,6 +934,7 @@ class Trainer:
                         record[self.position, 1] = tau
                         record[self.position, 2] = self.norm2
                         record[self.position, 3] = rho
+                given_cost = -1.0
                 self.clock += 1.0
                 self.position += 1
         return status

@@ -1,0 +1,165 @@
+"""Which label may follow which: BIO, BIOES, or the user's own rules, as arrays of penalties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa._kernel.chain import FORBIDDEN
+from seqpa.errors import SeqpaError
+
+# After which prefixes may a prefix come? "same" asks for the same type on both sides.
+_SCHEMES = {
+    # prefix: (may stand first, may stand last, {previous prefix: same type needed?})
+    "bio": {
+        "O": (True, True, {"O": False, "B": False, "I": False}),
+        "B": (True, True, {"O": False, "B": False, "I": False}),
+        "I": (False, True, {"B": True, "I": True}),
+    },
+    "bioes": {
+        "O": (True, True, {"O": False, "E": False, "S": False}),
+        "B": (True, False, {"O": False, "E": False, "S": False}),
+        "S": (True, True, {"O": False, "E": False, "S": False}),
+        "I": (False, False, {"B": True, "I": True}),
+        "E": (False, True, {"B": True, "I": True}),
+    },
+}
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """What is added to the scores: 0 where allowed, FORBIDDEN where not.
+
+    Attributes
+    ----------
+    first, last : (labels,)
+        For a label at either end of a sentence.
+    pairs : (labels, labels)
+        For a label (column) after another (row).
+    """
+
+    first: NDArray[np.float32]
+    last: NDArray[np.float32]
+    pairs: NDArray[np.float32]
+
+    @property
+    def forbids_pairs(self) -> bool:
+        """Is any transition forbidden?"""
+        return bool((self.pairs < 0).any())
+
+
+def penalties(constraints: Any, labels: Sequence[str]) -> Penalties:
+    """The penalties of a constraint over the labels.
+
+    Parameters
+    ----------
+    constraints : None, "bio", "bioes", or a mapping
+        A mapping has the keys ``forbidden`` (pairs ``[previous, next]`` that may not occur) and
+        ``required`` (``{label: [the labels that may follow it]}``), either or both.
+
+    Examples
+    --------
+    >>> penalties("bio", ["O", "B-x", "I-x"]).pairs < 0
+    array([[False, False,  True],
+           [False, False, False],
+           [False, False, False]])
+    >>> penalties({"forbidden": [["A", "B"]]}, ["A", "B"]).pairs < 0
+    array([[False,  True],
+           [False, False]])
+    """
+    K = len(labels)
+    result = Penalties(
+        np.zeros(K, np.float32), np.zeros(K, np.float32), np.zeros((K, K), np.float32)
+    )
+    if constraints is None:
+        return result
+    if isinstance(constraints, str):
+        _apply_scheme(constraints, labels, result)
+    elif isinstance(constraints, Mapping):
+        _apply_rules(constraints, labels, result)
+    else:
+        raise SeqpaError(
+            f"constraints must be None, 'bio', 'bioes' or a mapping with 'forbidden' and "
+            f"'required', not {type(constraints).__name__}"
+        )
+    return result
+
+
+def _apply_scheme(name: str, labels: Sequence[str], out: Penalties) -> None:
+    if name not in _SCHEMES:
+        raise SeqpaError(f"constraints {name!r} are unknown: choose 'bio' or 'bioes'")
+    scheme = _SCHEMES[name]
+    split = [_split(label) for label in labels]
+    for label, (prefix, _) in zip(labels, split, strict=True):
+        if prefix not in scheme:
+            raise SeqpaError(
+                f"constraints {name!r} need labels such as O, {', '.join(p + '-x' for p in scheme if p != 'O')}; "
+                f"{label!r} is none of them"
+            )
+    for y, (prefix, kind) in enumerate(split):
+        may_start, may_end, before = scheme[prefix]
+        out.first[y] = 0.0 if may_start else FORBIDDEN
+        out.last[y] = 0.0 if may_end else FORBIDDEN
+        for p, (previous, previous_kind) in enumerate(split):
+            if previous not in before or (before[previous] and previous_kind != kind):
+                out.pairs[p, y] = FORBIDDEN
+
+
+def _split(label: str) -> tuple[str, str]:
+    prefix, _, kind = label.partition("-")
+    return prefix, kind
+
+
+def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties) -> None:
+    index = {label: k for k, label in enumerate(labels)}
+
+    def find(label: str) -> int:
+        if label not in index:
+            raise SeqpaError(
+                f"constraints name the label {label!r}, which the training data does not have: "
+                f"its labels are {', '.join(sorted(labels))}"
+            )
+        return index[label]
+
+    unknown = set(rules) - {"forbidden", "required"}
+    if unknown:
+        raise SeqpaError(
+            f"constraints have the key {sorted(unknown)[0]!r}: only 'forbidden' and 'required' exist"
+        )
+    for pair in rules.get("forbidden", ()):
+        if isinstance(pair, str) or len(pair) != 2:
+            raise SeqpaError(f"constraints: {pair!r} under 'forbidden' is not a pair of labels")
+        out.pairs[find(pair[0]), find(pair[1])] = FORBIDDEN
+    for label, followers in rules.get("required", {}).items():
+        row = out.pairs[find(label)]
+        allowed = [find(follower) for follower in followers]
+        row[[k for k in range(len(labels)) if k not in allowed]] = FORBIDDEN
+
+
+def check_legal(
+    paths: NDArray[np.int32], starts: NDArray[np.int64], rules: Penalties, labels: Sequence[str]
+) -> None:
+    """Raise a SeqpaError that names the first place where training labels break the rules."""
+    if len(paths) == 0:
+        return
+    filled = starts[:-1][starts[1:] > starts[:-1]]
+    firsts, lasts = filled, np.append(filled[1:], len(paths)) - 1
+    inside = np.ones(len(paths), bool)
+    inside[firsts] = False
+    bad = np.zeros(len(paths), bool)
+    bad[firsts] |= rules.first[paths[firsts]] < 0
+    bad[lasts] |= rules.last[paths[lasts]] < 0
+    bad[1:] |= inside[1:] & (rules.pairs[paths[:-1], paths[1:]] < 0)
+    if bad.any():
+        t = int(np.flatnonzero(bad)[0])
+        sentence = int(np.searchsorted(starts, t, side="right")) - 1
+        token = t - int(starts[sentence])
+        before = labels[paths[t - 1]] if token else "the start"
+        raise SeqpaError(
+            f"sentence {sentence + 1}, token {token + 1}: the training label {labels[paths[t]]!r} "
+            f"after {before} breaks the constraints; convert the labels or train without constraints"
+        )

@@ -1,0 +1,107 @@
+"""What a wrong label sequence costs: ρ(gold, predicted), in the form that the kernel can use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa.core.costs import Hierarchy, cost_matrix
+from seqpa.errors import SeqpaError
+
+CostFunction = Callable[[Sequence[str], Sequence[str]], float]
+NAMES = ("hamming", "zero-one", "span")
+
+
+def hamming(gold: Sequence[str], predicted: Sequence[str]) -> float:
+    """The number of wrong labels.
+
+    >>> hamming(["A", "B", "B"], ["B", "B", "A"])
+    2.0
+    """
+    return float(sum(g != p for g, p in zip(gold, predicted, strict=True)))
+
+
+def zero_one(gold: Sequence[str], predicted: Sequence[str]) -> float:
+    """1 if any label is wrong.
+
+    >>> zero_one(["A", "B", "B"], ["B", "B", "A"])
+    1.0
+    """
+    return float(list(gold) != list(predicted))
+
+
+def span(gold: Sequence[str], predicted: Sequence[str]) -> float:
+    """Spans missed plus spans invented; 1 at least where the labels differ without changing a span.
+
+    >>> span(["B-x", "I-x", "O", "B-y"], ["B-x", "O", "O", "B-y"])
+    2.0
+    """
+    from seqpa.data.schemes import spans
+
+    different = len(set(spans(gold)) ^ set(spans(predicted)))
+    return float(max(different, list(gold) != list(predicted)))
+
+
+@dataclass(frozen=True)
+class SequenceCost:
+    """A cost over the labels of one model.
+
+    Attributes
+    ----------
+    kind : str
+        The kernel's name for it: "hamming", "zero-one", "matrix" (label pairs, summed over the
+        tokens) or "outside" (a Python function, called on mistakes only).
+    matrix : (labels, labels) or (0, 0)
+    function : what it costs, for any two label lists of one length
+    """
+
+    kind: str
+    matrix: NDArray[np.float32]
+    function: CostFunction
+
+    def __call__(self, gold: Sequence[str], predicted: Sequence[str]) -> float:
+        """ρ, checked: finite, not negative, and zero for equal sequences."""
+        value = float(self.function(list(gold), list(predicted)))
+        if not (math.isfinite(value) and value >= 0):
+            raise SeqpaError(
+                f"the cost function gave {value} for gold {list(gold)} and predicted "
+                f"{list(predicted)}: a cost is a finite number that is not negative"
+            )
+        return value
+
+
+def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:
+    """The cost that the user named or gave, over these labels.
+
+    >>> sequence_cost("hamming", ["A", "B"])(["A", "A"], ["A", "B"])
+    1.0
+    >>> sequence_cost({"A": {"B": 5.0}}, ["A", "B"])(["A", "A", "B"], ["A", "B", "A"])
+    6.0
+    """
+    nothing = np.zeros((0, 0), np.float32)
+    if isinstance(cost, str):
+        if cost not in NAMES:
+            raise SeqpaError(
+                f"cost {cost!r} is unknown: choose {', '.join(map(repr, NAMES))}, a Hierarchy, "
+                f"a matrix as a dict, or a function of two label lists"
+            )
+        functions = {"hamming": hamming, "zero-one": zero_one, "span": span}
+        return SequenceCost("outside" if cost == "span" else cost, nothing, functions[cost])
+    if isinstance(cost, (Hierarchy, Mapping, np.ndarray)):
+        matrix = cost_matrix(cost, labels)
+        index = {label: k for k, label in enumerate(labels)}
+
+        def summed(gold: Sequence[str], predicted: Sequence[str]) -> float:
+            return float(
+                sum(matrix[index[g], index[p]] for g, p in zip(gold, predicted, strict=True))
+            )
+
+        return SequenceCost("matrix", matrix.astype(np.float32), summed)
+    if callable(cost):
+        return SequenceCost("outside", nothing, cost)
+    raise SeqpaError(f"a cost must be a name, a Hierarchy, a dict or a function, not {cost!r}")

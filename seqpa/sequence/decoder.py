@@ -1,0 +1,308 @@
+"""A trained chain, ready to tag: exact Viterbi, n-best and max-marginals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa._kernel import chain as kernel
+from seqpa.errors import SeqpaError
+from seqpa.sequence.constraints import Penalties
+from seqpa.sequence.encode import Encoded
+
+Float32 = NDArray[np.float32]
+Int32 = NDArray[np.int32]
+NO_LABELS = np.zeros(0, np.int32)
+
+
+def padded(n_labels: int) -> int:
+    """The width of a row of labels: a multiple of 8, so that loops over it vectorise.
+
+    >>> padded(22)
+    24
+    """
+    return -(-n_labels // 8) * 8
+
+
+def dense_at(n_labels: int) -> int:
+    """Above how many labels a row is dense: a few scattered labels are faster one by one.
+
+    >>> dense_at(22), dense_at(682)
+    (4, 85)
+    """
+    return max(4, n_labels // 8)
+
+
+def sequences(encoded: Encoded) -> kernel.Sequences:
+    """The kernel's view of encoded sentences."""
+    return kernel.Sequences(
+        encoded.starts,
+        encoded.indptr,
+        encoded.features,
+        encoded.values,
+        encoded.pair_indptr,
+        encoded.pair_features,
+        encoded.pair_values,
+    )
+
+
+def scratch(n_labels: int, longest: int) -> tuple[kernel.Scratch, Float32, Float32, Int32]:
+    """Room to decode one sentence of at most `longest` tokens; and its emissions, pairs, path."""
+    width = padded(n_labels)
+    emissions = np.zeros(width, np.float32)
+    pairs = np.zeros((n_labels, width), np.float32)
+    path = np.zeros(max(longest, 1), np.int32)
+    room = kernel.Scratch(
+        emissions,
+        np.zeros(width, np.float32),
+        np.zeros(width, np.float32),
+        np.zeros(width, np.int32),
+        np.zeros((max(longest, 1), width), np.int32),
+        pairs,
+        path,
+    )
+    return room, emissions, pairs, path
+
+
+def kernel_chain(
+    store: kernel.Store,
+    pair_store: kernel.Store | None,
+    transitions: Float32,
+    rules: Penalties,
+) -> kernel.Chain:
+    """The kernel's chain over `transitions` (labels, width), which already hold the penalties."""
+    n_labels, width = transitions.shape
+
+    def wide(row: Float32) -> Float32:
+        return np.concatenate([row, np.zeros(width - n_labels, np.float32)])
+
+    return kernel.Chain(
+        store,
+        pair_store,
+        n_labels,
+        transitions,
+        np.zeros(width, np.float32),
+        np.zeros(width, np.float32),
+        wide(rules.first),
+        wide(rules.last),
+        pair_store is None and not rules.forbids_pairs,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenWeights:
+    """What tagging needs of the weights, as the model file keeps it.
+
+    rows (features, 2) and arena are `kernel.Store`'s; pairs likewise, or None without pair
+    features; transitions is (labels, labels).
+    """
+
+    n_labels: int
+    rows: Int32
+    arena: Float32
+    transitions: Float32
+    pair_rows: Int32 | None = None
+    pair_arena: Float32 | None = None
+
+    def validate(self) -> None:
+        """Raise a SeqpaError unless every index stays inside its array: the kernel checks none."""
+        K = self.n_labels
+        if K < 1 or self.transitions.shape != (K, K):
+            raise SeqpaError(f"damaged model: transitions are not {K} × {K}")
+        _check_rows(self.rows, self.arena, K, padded(K), "emission")
+        arrays = [self.arena, self.transitions]
+        if self.pair_rows is not None and self.pair_arena is not None:
+            _check_rows(self.pair_rows, self.pair_arena, K * padded(K), 0, "pair")
+            arrays.append(self.pair_arena)
+        if not all(np.isfinite(array).all() for array in arrays):
+            raise SeqpaError("damaged model: a weight is not a finite number")
+
+    def nonzero(self) -> NDArray[np.bool_]:
+        """Which features have any weight."""
+        return self.rows[:, 1] != 0
+
+    def feature_weights(self, feature: int) -> dict[int, float]:
+        """Label index -> weight of one feature, zeros left out."""
+        return _row_weights(self.rows, self.arena, feature, self.n_labels)
+
+    def pair_feature_weights(self, feature: int) -> dict[tuple[int, int], float]:
+        """(previous, current) label indices -> weight of one pair feature."""
+        assert self.pair_rows is not None
+        assert self.pair_arena is not None
+        width = padded(self.n_labels)
+        row = _row_weights(self.pair_rows, self.pair_arena, feature, self.n_labels * width)
+        return {divmod(pair, width): weight for pair, weight in row.items()}
+
+
+def _row_weights(rows: Int32, arena: Float32, feature: int, n_labels: int) -> dict[int, float]:
+    start, size = (int(number) for number in rows[feature])
+    if size < 0:
+        row = arena[start : start + n_labels]
+        return {int(k): float(row[k]) for k in np.flatnonzero(row)}
+    entries = arena[start : start + 2 * size]
+    return {
+        int(label): float(weight) for label, weight in zip(entries[::2], entries[1::2], strict=True)
+    }
+
+
+def _check_rows(rows: Int32, arena: Float32, n_labels: int, width: int, name: str) -> None:
+    if rows.ndim != 2 or rows.shape[1] != 2 or arena.ndim != 1:
+        raise SeqpaError(f"damaged model: the {name} arrays have the wrong shape")
+    starts, sizes = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
+    needs = np.where(sizes < 0, width, 2 * sizes)
+    lowest = -1 if width else 0
+    if len(rows) and (
+        sizes.min() < lowest or starts.min() < 0 or (starts + needs).max() > len(arena)
+    ):
+        raise SeqpaError(f"damaged model: an {name} row lies outside its array")
+    sparse = sizes > 0
+    counts = sizes[sparse]
+    if counts.size:
+        # Position of every entry's label: each row's start plus 0, 2, 4, ...
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        labels = arena[np.repeat(starts[sparse], counts) + 2 * within]
+        if not (
+            (labels >= 0).all() and (labels < n_labels).all() and (labels == labels // 1).all()
+        ):
+            raise SeqpaError(f"damaged model: an {name} row names a label that does not exist")
+
+
+class Decoder:
+    """Exact decoding with fixed weights. Reads only: any number of threads may share it."""
+
+    def __init__(self, weights: FrozenWeights, rules: Penalties) -> None:
+        K = weights.n_labels
+        width = padded(K)
+        transitions = np.zeros((K, width), np.float32)
+        transitions[:, :K] = weights.transitions
+        transitions[:, :K][rules.pairs < 0] = kernel.FORBIDDEN
+        store = _tagging_store(weights.arena, weights.rows, width)
+        pair_store = None
+        if weights.pair_rows is not None and weights.pair_arena is not None:
+            pair_store = _tagging_store(weights.pair_arena, weights.pair_rows, K * width)
+        self.chain = kernel_chain(store, pair_store, transitions, rules)
+        self.n_labels = K
+        self.rules = rules
+
+    @classmethod
+    def over(cls, chain: kernel.Chain, rules: Penalties) -> Decoder:
+        """Decode with a chain that is being trained."""
+        self = cls.__new__(cls)
+        self.chain, self.rules, self.n_labels = chain, rules, len(rules.first)
+        return self
+
+    def decode(
+        self, encoded: Encoded, fixed: Int32 | None = None, n_jobs: int = 1
+    ) -> NDArray[np.int32]:
+        """The best label index of every token; ties go to the label that comes first.
+
+        `fixed` holds for each token the label index that it must get, or −1.
+        """
+        n = len(encoded.starts) - 1
+        out = np.zeros(int(encoded.starts[-1]), np.int32)
+        data = sequences(encoded)
+        fixed = NO_LABELS if fixed is None else fixed
+        parts = _shares(encoded.starts, n_jobs)
+
+        def work(begin: int, end: int) -> None:
+            lengths = np.diff(encoded.starts[begin : end + 1])
+            room, *_ = scratch(self.n_labels, int(lengths.max(initial=0)))
+            self.chain.decode(data, begin, end, fixed, room, out)
+
+        if len(parts) <= 1:
+            work(0, n)
+        else:
+            with ThreadPoolExecutor(len(parts)) as pool:
+                list(pool.map(lambda part: work(*part), parts))
+        return out
+
+    def potentials(self, encoded: Encoded, i: int) -> tuple[Float32, Callable[[int], Float32]]:
+        """Sentence i's emissions (tokens, labels), ends included, and a function t -> transitions
+        (labels, labels) into its token t."""
+        K = self.n_labels
+        data = sequences(encoded)
+        begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
+        room, emissions, pairs, _ = scratch(K, 1)
+        em = np.zeros((end - begin, K), np.float32)
+        for t in range(end - begin):
+            self.chain.potentials(data, begin + t, False, room)
+            em[t] = emissions[:K]
+        if len(em):
+            em[0] += self.rules.first
+            em[-1] += self.rules.last
+
+        def transitions(t: int) -> Float32:
+            self.chain.potentials(data, begin + t, True, room)
+            return pairs[:, :K].copy()
+
+        return em, transitions
+
+    def score(self, encoded: Encoded, i: int, path: Int32) -> float:
+        """w·Φ(x, y) of one label sequence of sentence i."""
+        em, transitions = self.potentials(encoded, i)
+        total = float(em[np.arange(len(path)), path].sum(dtype=np.float64))
+        return total + float(sum(transitions(t)[path[t - 1], path[t]] for t in range(1, len(path))))
+
+    def nbest(self, encoded: Encoded, i: int, k: int) -> list[tuple[float, list[int]]]:
+        """The k best label sequences of sentence i with their scores, best first; fewer where
+        fewer are legal. Equal scores are ordered as Viterbi orders them."""
+        em, transitions = self.potentials(encoded, i)
+        n, K = em.shape
+        if n == 0:
+            return [(0.0, [])]
+        # scores[r, y]: the r-th best score of a path that ends in y, best first.
+        scores = em[:1].astype(np.float64)
+        back: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
+        for t in range(1, n):
+            ranks = len(scores)
+            # (previous label, rank) -> label, flattened so that ties go to the first label.
+            candidates = scores.T[:, :, None] + transitions(t).astype(np.float64)[:, None, :]
+            flat = candidates.reshape(K * ranks, K)
+            keep = min(k, K * ranks)
+            best = np.argsort(-flat, axis=0, kind="stable")[:keep]
+            scores = np.take_along_axis(flat, best, axis=0) + em[t]
+            back.append((best // ranks, best % ranks))
+        flat_scores = scores.T.reshape(-1)
+        ends = np.argsort(-flat_scores, kind="stable")[:k]
+        result = []
+        for end in ends:
+            if flat_scores[end] < kernel.FORBIDDEN / 2:
+                break
+            label, rank = divmod(int(end), len(scores))
+            path = [label]
+            for previous, previous_rank in reversed(back):
+                label, rank = int(previous[rank, label]), int(previous_rank[rank, label])
+                path.append(label)
+            result.append((float(flat_scores[end]), path[::-1]))
+        return result
+
+    def max_marginals(self, encoded: Encoded, i: int) -> NDArray[np.float64]:
+        """(tokens, labels): the score of the best sequence of sentence i that has label y at t."""
+        em, transitions = self.potentials(encoded, i)
+        n, K = em.shape
+        forward = np.zeros((n, K))
+        backward = np.zeros((n, K))
+        pairs = [transitions(t).astype(np.float64) for t in range(1, n)]
+        for t in range(n):
+            into = (forward[t - 1][:, None] + pairs[t - 1]).max(axis=0) if t else 0.0
+            forward[t] = into + em[t]
+        for t in range(n - 2, -1, -1):
+            backward[t] = (pairs[t] + (backward[t + 1] + em[t + 1])[None, :]).max(axis=1)
+        return forward + backward
+
+
+def _tagging_store(arena: Float32, rows: Int32, width: int) -> kernel.Store:
+    return kernel.Store(arena, rows, len(arena), kernel.TAGGING_STRIDE, width, 0)
+
+
+def _shares(starts: NDArray[np.int64], n_jobs: int) -> list[tuple[int, int]]:
+    """Cut the sentences into at most n_jobs runs of about as many tokens each."""
+    if n_jobs <= 1 or len(starts) < 3:
+        return [(0, len(starts) - 1)]
+    goals = np.linspace(0, int(starts[-1]), n_jobs + 1)[1:-1]
+    cuts = [0, *np.searchsorted(starts, goals).tolist(), len(starts) - 1]
+    return [(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if b > a]

@@ -1,0 +1,199 @@
+"""From what the user calls a sentence to integers: which encoder, and how to feed it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa.data.corpus import Corpus
+from seqpa.errors import SeqpaError
+from seqpa.sequence.dicts import DictEncoder
+from seqpa.sequence.encode import Encoded, FeatureEncoder
+from seqpa.sequence.presets import preset
+
+Extractor = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+class FeatureSource:
+    """Encodes sentences with templates, or with tokens that already are features.
+
+    Built by `choose`, from the `features` that the user gave and a first look at the tokens.
+    """
+
+    def __init__(self, encoder: FeatureEncoder | DictEncoder, function: Extractor | None) -> None:
+        self.encoder = encoder
+        self.function = function
+
+    @classmethod
+    def choose(
+        cls,
+        features: Any,
+        columns: Sequence[str],
+        cutoff: int,
+        resources: Mapping[str, Any] | None,
+        X: Any,
+        labels: Sequence[str],
+    ) -> FeatureSource:
+        """The source for `features`: "auto", a preset, templates, a function, or None."""
+        if callable(features):
+            return cls(DictEncoder(cutoff), features)
+        kind = "words" if isinstance(X, Corpus) else token_kind(X)
+        if kind == "features" and (features is None or features == "auto"):
+            return cls(DictEncoder(cutoff), None)
+        if kind == "features":
+            raise SeqpaError(
+                "the tokens are dicts or lists of features already: leave out `features`, or give "
+                "tokens as strings or tuples of columns"
+            )
+        if features is None:
+            raise SeqpaError(
+                "features=None is for tokens that already are features (dicts, or lists of "
+                "strings); for words name a preset ('pos', 'ner', 'chunk') or give templates"
+            )
+        if features == "auto":
+            features = "ner" if any(label[:2] in ("B-", "I-") for label in labels) else "pos"
+        templates = preset(features, columns) if isinstance(features, str) else features
+        if not isinstance(templates, (list, tuple)):
+            raise SeqpaError(
+                f"features must be a preset's name, a list of templates, a function or None, "
+                f"not {type(features).__name__}"
+            )
+        return cls(FeatureEncoder(templates, columns, cutoff, resources), None)
+
+    def learn(self, X: Any) -> Encoded:
+        """Encode the training sentences, numbering their features afresh."""
+        return self._call(self.encoder.fit_transform, X)
+
+    def extend(self, X: Any) -> Encoded:
+        """Encode more training sentences; new features get new numbers, old ones keep theirs."""
+        return self._call(self.encoder.extend_transform, X)
+
+    def transform(self, X: Any) -> Encoded:
+        """Encode sentences to be tagged; unknown features are left out."""
+        return self._call(self.encoder.transform, X)
+
+    @property
+    def n_pair_features(self) -> int | None:
+        """How many features on label pairs there are; None where no template asks for any."""
+        encoder = self.encoder
+        has_pairs = isinstance(encoder, FeatureEncoder) and any(t.pair for t in encoder.templates)
+        return encoder.n_pair_features if has_pairs else None
+
+    def pruned(
+        self, keep: NDArray[np.bool_], keep_pairs: NDArray[np.bool_] | None
+    ) -> FeatureSource:
+        """A source with these features only."""
+        if isinstance(self.encoder, FeatureEncoder):
+            return FeatureSource(self.encoder.pruned(keep, keep_pairs), self.function)
+        return FeatureSource(self.encoder.pruned(keep), self.function)
+
+    def _call(self, encode: Callable[..., Encoded], X: Any) -> Encoded:
+        if isinstance(self.encoder, FeatureEncoder):
+            return encode(*flat_columns(X, self.encoder.columns))
+        if self.function is None:
+            return encode(X)
+        sentences = X.X if isinstance(X, Corpus) else X
+        return encode(
+            [_extracted(self.function, sentence, i) for i, sentence in enumerate(sentences)]
+        )
+
+
+def _extracted(function: Extractor, sentence: Sequence[Any], i: int) -> Sequence[Any]:
+    tokens = function(sentence)
+    if len(tokens) != len(sentence):
+        raise SeqpaError(
+            f"the feature function gave {len(tokens)} items for sentence {i + 1}, which has "
+            f"{len(sentence)} tokens: one for each token is needed"
+        )
+    return tokens
+
+
+def token_kind(X: Any) -> str:
+    """ "words" for strings and tuples of columns, "features" for dicts and lists.
+
+    >>> token_kind([[], ["Rain", "fell"]]), token_kind([[{"word": "Rain"}]])
+    ('words', 'features')
+    """
+    if isinstance(X, (str, bytes)):
+        raise SeqpaError("X is a string: give a list of sentences, each a list of tokens")
+    for i, sentence in enumerate(X):
+        if isinstance(sentence, (str, bytes)):
+            raise SeqpaError(f"sentence {i + 1} is a string: give a list of tokens")
+        for token in sentence:
+            if isinstance(token, (str, tuple)):
+                return "words"
+            if isinstance(token, (Mapping, list)):
+                return "features"
+            raise SeqpaError(
+                f"sentence {i + 1}: a token is a string, a tuple of columns, a dict or a list of "
+                f"features, not {type(token).__name__}"
+            )
+    return "words"
+
+
+def flat_columns(X: Any, columns: Sequence[str]) -> tuple[list[list[str]], NDArray[np.int64]]:
+    """One list of cells over all tokens for each column, and the sentences' lengths.
+
+    >>> flat_columns([[("Rain", "N"), ("fell", "V")], [("Stop", "V")]], ("word", "pos"))
+    ([['Rain', 'fell', 'Stop'], ['N', 'V', 'V']], array([2, 1]))
+    """
+    if isinstance(X, Corpus):
+        missing = [name for name in columns if name not in X.names]
+        if missing:
+            raise SeqpaError(
+                f"the data has the columns {', '.join(X.names)}; the model needs {missing[0]!r} too"
+            )
+        return [X.columns[X.names.index(name)] for name in columns], X.lengths
+    token_kind(X)
+    lengths = np.fromiter(map(len, X), np.int64, len(X))
+    tokens = list(chain.from_iterable(X))
+    kinds = set(map(type, tokens))
+    if kinds <= {str}:
+        if len(columns) != 1 and tokens:
+            raise SeqpaError(
+                f"tokens are strings, but the columns are {', '.join(columns)}: give tuples"
+            )
+        return [tokens] if len(columns) == 1 else [[] for _ in columns], lengths
+    width = len(columns)
+    for t, token in enumerate(tokens):
+        if not (isinstance(token, tuple) and len(token) == width) and not (
+            width == 1 and isinstance(token, str)
+        ):
+            sentence = int(np.searchsorted(np.cumsum(lengths), t, side="right"))
+            raise SeqpaError(
+                f"sentence {sentence + 1}: the token {token!r} is not a tuple of the {width} "
+                f"columns {', '.join(columns)}"
+            )
+    if width == 1:
+        return [[t if isinstance(t, str) else t[0] for t in tokens]], lengths
+    cells = [list(column) for column in zip(*tokens, strict=True)]
+    for name, column in zip(columns, cells, strict=True):
+        bad = next((cell for cell in column if not isinstance(cell, str)), None)
+        if bad is not None:
+            raise SeqpaError(f"column {name!r} has the cell {bad!r}: cells are strings")
+    return cells, lengths
+
+
+def flat_labels(X: Any, y: Any) -> list[str]:
+    """The labels of all tokens in one list, checked against the sentences."""
+    if isinstance(X, Corpus) and y is None:
+        if X.labels is None:
+            raise SeqpaError("the corpus has no labels to learn from")
+        return X.labels
+    if y is None:
+        raise SeqpaError("y is missing: give a list of labels for each sentence")
+    if len(X) != len(y):
+        raise SeqpaError(f"X has {len(X)} sentences, y has {len(y)}")
+    sizes = X.lengths if isinstance(X, Corpus) else map(len, X)
+    for i, (tokens, labels) in enumerate(zip(sizes, map(len, y), strict=True)):
+        if tokens != labels:
+            raise SeqpaError(f"sentence {i + 1} has {tokens} tokens, but {labels} labels")
+    flat = list(chain.from_iterable(y))
+    if not set(map(type, flat)) <= {str, np.str_}:
+        bad = next(label for label in flat if not isinstance(label, str))
+        raise SeqpaError(f"the label {bad!r} is not a string")
+    return flat

@@ -1,0 +1,210 @@
+"""The training loop of chains: epochs of decode, cost, τ, update (Crammer et al. 2006, §8-9).
+
+Each epoch is a record; printing, saving and stopping live with whoever reads the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa._kernel import chain as kernel
+from seqpa._kernel.steps import CODES as STEPS
+from seqpa.errors import SeqpaError
+from seqpa.sequence.constraints import Penalties
+from seqpa.sequence.costs import SequenceCost
+from seqpa.sequence.decoder import NO_LABELS, Decoder, scratch, sequences
+from seqpa.sequence.encode import Encoded
+from seqpa.sequence.weights import TrainingWeights
+
+ALGORITHMS = {"perceptron": "perceptron", "pa": "PA", "pa-i": "PA-I", "pa-ii": "PA-II"}
+UPDATES = ("prediction-based", "max-loss", "n-best")
+_UNKNOWN = -1.0
+
+
+@dataclass(frozen=True, slots=True)
+class EpochTotals:
+    """What happened on the way through the sentences, each met before it was learned from.
+
+    Attributes
+    ----------
+    sentences, tokens : how many were seen
+    wrong_sentences, wrong_tokens : how many were predicted wrongly when they came
+    updates : how many sentences moved the weights
+    cost : Σ ρ(y, ŷ)
+    loss, squared_loss : Σ ℓ and Σ ℓ² of Eq. 45 (or 52)
+    record : None, or (sentences, 4): loss, τ, ‖δ‖² and cost of each, in the order of training
+    """
+
+    sentences: int
+    tokens: int
+    wrong_sentences: int
+    wrong_tokens: int
+    updates: int
+    cost: float
+    loss: float
+    squared_loss: float
+    record: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class ChainLearner:
+    """Cost-sensitive online learning of a chain's weights.
+
+    Parameters
+    ----------
+    algorithm : "perceptron", "pa", "pa-i" or "pa-ii"
+        The step, the same function as for vectors (`seqpa.core.steps`).
+    C : float
+        Aggressiveness: the largest step of PA-I, the slack's weight of PA-II.
+    cost : SequenceCost
+    rules : Penalties
+    labels : the labels, in the order of their indices
+    update : "prediction-based", "max-loss" or "n-best"
+        Which wrong sequence the constraint names. Prediction-based takes ŷ (Eq. 44). Max-loss takes
+        argmax score + √ρ (Eq. 50): √ρ of a sum is not a sum, so no dynamic programme finds that
+        but for the zero-one cost, where it is the best or the second-best sequence. N-best takes
+        the argmax of score + √ρ among the `n_best` sequences of the highest score: an
+        approximation, for every cost.
+    """
+
+    algorithm: str
+    C: float
+    cost: SequenceCost
+    rules: Penalties
+    labels: Sequence[str]
+    update: str = "prediction-based"
+    n_best: int = 10
+    average: bool = True
+
+    def __post_init__(self) -> None:
+        if self.algorithm not in ALGORITHMS:
+            raise SeqpaError(
+                f"algorithm {self.algorithm!r} is unknown: choose {', '.join(ALGORITHMS)}"
+            )
+        if self.update not in UPDATES:
+            raise SeqpaError(f"update {self.update!r} is unknown: choose {', '.join(UPDATES)}")
+        if not (np.isfinite(self.C) and self.C > 0):
+            raise SeqpaError(f"C is {self.C}: it must be a positive number")
+        if self.update == "max-loss" and self.cost.kind != "zero-one":
+            raise SeqpaError(
+                "update 'max-loss' is exact for the cost 'zero-one' alone, since the margin √ρ of "
+                "other costs is not a sum over tokens: choose update='n-best' (an approximation "
+                "among the n best sequences) or 'prediction-based'"
+            )
+
+    def epoch(
+        self,
+        weights: TrainingWeights,
+        encoded: Encoded,
+        gold: NDArray[np.int32],
+        order: NDArray[np.int64],
+        record: bool = False,
+    ) -> EpochTotals:
+        """Train once on the sentences named by `order`; the weights and their clock move on."""
+        chain = weights.chain(self.rules)
+        K = weights.n_labels
+        trainer = kernel.Trainer(
+            chain,
+            STEPS[ALGORITHMS[self.algorithm]],
+            self.C,
+            kernel.COSTS[self.cost.kind],
+            self.cost.matrix,
+            weights.transition_sums,
+            np.zeros_like(weights.transitions),
+            self.average,
+            weights.clock,
+        )
+        data = sequences(encoded)
+        lengths = np.diff(encoded.starts)
+        room, *_, path = scratch(K, int(lengths.max(initial=0)))
+        rows = np.zeros((len(order) if record else 0, 4))
+        competing = self.update != "prediction-based"
+        predicted = _Mistakes()
+        given_path, given_cost = False, _UNKNOWN
+        while (position := trainer.get_position()) < len(order):
+            if competing and not given_path:
+                truth = gold[slice(*encoded.starts[order[position] : order[position] + 2])]
+                given_cost = self._find_competitor(
+                    Decoder.over(chain, self.rules),
+                    encoded,
+                    int(order[position]),
+                    truth,
+                    path,
+                    predicted,
+                )
+                given_path = True
+            part = order[: position + 1] if competing else order
+            status = trainer.epoch(data, gold, part, given_path, given_cost, NO_LABELS, room, rows)
+            given_path, given_cost = status != kernel.DONE, _UNKNOWN
+            if status == kernel.NEEDS_SPACE:
+                weights.grow(chain)
+            if status != kernel.DONE and self.cost.kind == "outside":
+                sentence = int(order[trainer.get_position()])
+                begin, end = encoded.starts[sentence], encoded.starts[sentence + 1]
+                given_cost = self._cost(gold[begin:end], path[: end - begin])
+        weights.clock = trainer.get_clock()
+        wrong, wrong_tokens, updates, cost, loss, squared_loss = trainer.totals()
+        if competing:  # the kernel counted against the competitor, which need not be the prediction
+            wrong, wrong_tokens, cost = predicted.sentences, predicted.tokens, sum(predicted.costs)
+            rows[:, 3] = predicted.costs if record else 0.0
+        return EpochTotals(
+            sentences=len(order),
+            tokens=int(lengths[order].sum()),
+            wrong_sentences=wrong,
+            wrong_tokens=wrong_tokens,
+            updates=updates,
+            cost=cost,
+            loss=loss,
+            squared_loss=squared_loss,
+            record=rows if record else None,
+        )
+
+    def _cost(self, gold: NDArray[np.int32], predicted: NDArray[np.int32]) -> float:
+        return self.cost([self.labels[k] for k in gold], [self.labels[k] for k in predicted])
+
+    def _find_competitor(
+        self,
+        decoder: Decoder,
+        encoded: Encoded,
+        sentence: int,
+        truth: NDArray[np.int32],
+        path: NDArray[np.int32],
+        predicted: _Mistakes,
+    ) -> float:
+        """Write ỹ = argmax score + √ρ among the candidates into `path`; return its cost.
+
+        Two candidates are enough for the zero-one cost: y itself has no margin, and all others
+        have the same. The first candidate is the prediction, and is counted as such.
+        """
+        candidates = decoder.nbest(
+            encoded, sentence, 2 if self.update == "max-loss" else self.n_best
+        )
+        best, best_cost = truth, 0.0
+        best_value = decoder.score(encoded, sentence, truth)
+        for rank, (score, labels) in enumerate(candidates):
+            candidate = np.array(labels, np.int32)
+            wrong = int((candidate != truth).sum())
+            cost = self._cost(truth, candidate) if wrong else 0.0
+            if rank == 0:
+                predicted.add(wrong, cost)
+            if wrong and score + np.sqrt(cost) > best_value:
+                best, best_cost, best_value = candidate, cost, score + np.sqrt(cost)
+        path[: len(truth)] = best
+        return best_cost
+
+
+class _Mistakes:
+    """How often, and how badly, the prediction was wrong."""
+
+    def __init__(self) -> None:
+        self.sentences = self.tokens = 0
+        self.costs: list[float] = []
+
+    def add(self, wrong_tokens: int, cost: float) -> None:
+        self.sentences += wrong_tokens > 0
+        self.tokens += wrong_tokens
+        self.costs.append(cost)

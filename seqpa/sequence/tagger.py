@@ -1,0 +1,586 @@
+"""`SequenceTagger`: train, tag, explain, save. The one class that most users need."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa.data.corpus import Corpus
+from seqpa.errors import SeqpaError
+from seqpa.sequence.constraints import check_legal, penalties
+from seqpa.sequence.costs import sequence_cost
+from seqpa.sequence.decoder import Decoder, FrozenWeights
+from seqpa.sequence.encode import Encoded
+from seqpa.sequence.inputs import FeatureSource, flat_labels
+from seqpa.sequence.learner import ChainLearner, EpochTotals
+from seqpa.sequence.weights import TrainingWeights
+
+
+_REFRESHING = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """One epoch of training, as `SequenceTagger.training` yields it.
+
+    Attributes
+    ----------
+    number : counted from 1
+    totals : what happened on the training sentences, each met before it was learned from
+    seconds : how long training took, without the dev set
+    dev_score : None, or the score on the dev set (span F1 for BIO labels, else accuracy)
+    best : whether these weights are the best so far, and so the ones that are kept
+    """
+
+    number: int
+    totals: EpochTotals
+    seconds: float
+    dev_score: float | None
+    best: bool
+
+
+@dataclass(slots=True)
+class TrainingState:
+    """All that going on bit for bit needs, beside the data and the parameters."""
+
+    source: FeatureSource
+    labels: list[str]
+    weights: TrainingWeights
+    rng: np.random.Generator
+    epoch: int = 0
+    best_score: float | None = None
+    best_epoch: int = 0
+
+
+class SequenceTagger:
+    """A first-order sequence tagger, trained online with passive-aggressive updates.
+
+    The score of a label sequence is ``w·Φ(x, y)``, a sum over tokens and over pairs of neighbours
+    (Crammer et al. 2006, Eq. 59). For each sentence Viterbi finds the best sequence ŷ; where it is
+    wrong, w moves by ``τ (Φ(x, y) − Φ(x, ŷ))``, just so far that the right sequence wins by a
+    margin of ``√ρ(y, ŷ)``, the root of what the mistake costs (Eq. 44-49).
+
+    Parameters
+    ----------
+    features : "auto", "pos", "ner", "chunk", a list of templates, a function, or None
+        What is seen of a token. A function takes a sentence and returns a dict or a list of
+        feature strings for each token; None is for tokens that already are such. "auto" takes
+        tokens that are features as they are, and for words the preset "ner" if the labels are
+        BIO labels, else "pos".
+    columns : names of the cells of a tuple token; a string token is its first column
+    cost : "hamming", "zero-one", "span", a Hierarchy, a label × label dict, or a function
+        ρ(gold, predicted) of two label lists, called on mistakes only.
+    algorithm : "pa-i", "pa", "pa-ii" or "perceptron"
+    C : float
+        Aggressiveness of PA-I and PA-II: small is careful.
+    update : "prediction-based", "max-loss" (exact, for the zero-one cost) or "n-best" (the
+        approximation of max-loss among the `n_best` best sequences, for every cost)
+    epochs : passes over the training sentences
+    average : report the mean of all weight vectors instead of the last
+    constraints : None, "bio", "bioes", or {"forbidden": pairs, "required": {label: followers}}
+    random_state : None, an int or a generator; the order of the sentences
+    n_jobs : threads for tagging; results do not depend on it
+    cutoff : leave out features seen fewer times in training
+    n_best : candidates of the update "n-best"
+    patience : stop after so many epochs without a better dev score; None goes on to the end
+    shuffle : visit the sentences in a new random order each epoch
+    resources : {name: file} of the lexicons and clusters that templates name
+    warm_start : `fit` goes on from the present weights instead of starting from zero
+
+    Attributes
+    ----------
+    classes_ : the labels
+    n_iter_ : the epoch whose weights are kept
+    state_features_, transition_features_ : weights by (feature, label) and by (label, label)
+
+    Examples
+    --------
+    >>> X = [["the", "dog", "saw", "rain"], ["a", "saw", "cut", "the", "rain"]]
+    >>> y = [["D", "N", "V", "N"], ["D", "N", "V", "D", "N"]]
+    >>> tagger = SequenceTagger(features=["word[0]", "word[-1]"], random_state=1).fit(X, y)
+    >>> tagger.tag(["the", "saw", "cut", "rain"])
+    [('the', 'D'), ('saw', 'N'), ('cut', 'V'), ('rain', 'N')]
+    """
+
+    def __init__(
+        self,
+        features: Any = "auto",
+        columns: Sequence[str] = ("word",),
+        cost: Any = "hamming",
+        algorithm: str = "pa-i",
+        C: float = 0.1,
+        update: str = "prediction-based",
+        epochs: int = 10,
+        average: bool = True,
+        constraints: Any = None,
+        random_state: Any = None,
+        n_jobs: int = 1,
+        cutoff: int = 1,
+        n_best: int = 10,
+        patience: int | None = None,
+        shuffle: bool = True,
+        resources: Mapping[str, Any] | None = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.features = features
+        self.columns = columns
+        self.cost = cost
+        self.algorithm = algorithm
+        self.C = C
+        self.update = update
+        self.epochs = epochs
+        self.average = average
+        self.constraints = constraints
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.cutoff = cutoff
+        self.n_best = n_best
+        self.patience = patience
+        self.shuffle = shuffle
+        self.resources = resources
+        self.warm_start = warm_start
+        self._state: TrainingState | None = None
+        self._resumed: TrainingState | None = None
+        self._stale = False
+
+    # Training
+
+    def fit(self, X: Any, y: Any = None, dev: Any = None) -> SequenceTagger:
+        """Train on sentences X and their label lists y (or on a `seqpa.data` corpus that has them).
+
+        dev : None, or (X, y) or a corpus: the weights of the epoch that is best there are kept.
+        """
+        for _ in self.training(X, y, dev):
+            pass
+        return self
+
+    def training(
+        self, X: Any, y: Any = None, dev: Any = None, *, record: bool = False
+    ) -> Iterator[Epoch]:
+        """`fit`, epoch by epoch: a generator of records, with usable weights after each.
+
+        After `load_state` it goes on from the epoch at which the state was saved, to the same
+        weights, bit for bit, as an unbroken run on the same data. record: keep what the loss
+        bounds need of every sentence in `Epoch.totals.record`.
+        """
+        self._check_parameters()
+        flat = self._nonempty(flat_labels(X, y))
+        dev_pair = self._dev(dev)
+        if self._resumed is not None:
+            state, self._resumed = self._resumed, None
+            encoded = state.source.transform(X)
+            unknown = set(flat) - set(state.labels)
+            if unknown:
+                raise SeqpaError(
+                    f"the training state does not know the label {sorted(unknown)[0]!r}: "
+                    f"go on with the data that it was saved on"
+                )
+        elif self.warm_start and self.__sklearn_is_fitted__():
+            state = self._warm_state()
+            encoded = _extend(state, X, flat)
+        else:
+            source = self._choose_source(X, flat)
+            encoded = source.learn(X)
+            labels = sorted(set(flat))
+            weights = TrainingWeights(
+                len(labels), source.encoder.n_features, source.n_pair_features
+            )
+            state = TrainingState(source, labels, weights, _generator(self.random_state))
+        gold = _indices(flat, state.labels)
+        learner = self._learner(state.labels)
+        check_legal(gold, encoded.starts, learner.rules, state.labels)
+        self._state = state
+        yield from self._epochs(learner, encoded, gold, dev_pair, record)
+
+    def _epochs(
+        self,
+        learner: ChainLearner,
+        encoded: Encoded,
+        gold: NDArray[np.int32],
+        dev: tuple[Any, list[list[str]]] | None,
+        record: bool,
+    ) -> Iterator[Epoch]:
+        state = self._state
+        assert state is not None
+        n = len(encoded.starts) - 1
+        dev_encoded = None if dev is None else state.source.transform(dev[0])
+        while state.epoch < self.epochs:
+            order = state.rng.permutation(n) if self.shuffle else np.arange(n)
+            begun = time.perf_counter()
+            totals = learner.epoch(state.weights, encoded, gold, order.astype(np.int64), record)
+            seconds = time.perf_counter() - begun
+            state.epoch += 1
+            score = None
+            best = True
+            if dev is None or dev_encoded is None:
+                self._stale = True
+            else:
+                frozen = state.weights.freeze(self.average)
+                indices = Decoder(frozen, learner.rules).decode(dev_encoded, None, self.n_jobs)
+                score = dev_score(dev[1], _label_lists(dev_encoded, indices, state.labels))
+                best = state.best_score is None or score > state.best_score
+                if best:
+                    state.best_score = score
+                    self._keep(frozen)
+            if best:
+                state.best_epoch = state.epoch
+            self.n_iter_ = state.best_epoch
+            yield Epoch(state.epoch, totals, seconds, score, best)
+            if self.patience is not None and state.epoch - state.best_epoch >= self.patience:
+                return
+
+    def partial_fit(self, X: Any, y: Any = None) -> SequenceTagger:
+        """One pass over new sentences, in the order given, with new features and new labels.
+
+        Nothing learned before is forgotten. After `load`, which keeps no averaging sums, it goes
+        on from the model's weights.
+        """
+        self._check_parameters()
+        flat = flat_labels(X, y)
+        state = self._state
+        if state is None and self.__sklearn_is_fitted__():
+            state = self._warm_state()
+        elif state is None:
+            source = self._choose_source(X, self._nonempty(flat))
+            weights = TrainingWeights(1, 0, source.n_pair_features)
+            state = TrainingState(source, [], weights, _generator(self.random_state))
+        labels = _with_new(state.labels, flat)
+        learner = self._learner(labels)
+        lengths = [len(tokens) for tokens in (X.X if isinstance(X, Corpus) else X)]
+        starts = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64)
+        check_legal(_indices(flat, labels), starts, learner.rules, labels)
+        before = state.weights.copy() if learner.cost.kind == "outside" else None
+        encoded = _extend(state, X, flat)
+        self._state, self._stale = state, True
+        order = np.arange(len(encoded.starts) - 1, dtype=np.int64)
+        try:
+            learner.epoch(state.weights, encoded, _indices(flat, labels), order)
+        except Exception:  # the user's cost failed: as if nothing had been learned here
+            assert before is not None
+            before.resize(
+                len(labels), state.source.encoder.n_features, state.source.n_pair_features
+            )
+            state.weights = before
+            raise
+        self.n_iter_ = state.best_epoch = state.epoch
+        return self
+
+    def _choose_source(self, X: Any, flat: list[str]) -> FeatureSource:
+        return FeatureSource.choose(
+            self.features, self.columns, self.cutoff, self.resources, X, flat
+        )
+
+    def _warm_state(self) -> TrainingState:
+        self._refresh()
+        return TrainingState(
+            self._source,
+            list(self.classes_),
+            TrainingWeights.thawed(self._frozen),
+            _generator(self.random_state),
+        )
+
+    def _learner(self, labels: list[str]) -> ChainLearner:
+        return ChainLearner(
+            self.algorithm,
+            float(self.C),
+            sequence_cost(self.cost, labels),
+            penalties(self.constraints, labels),
+            labels,
+            self.update,
+            self.n_best,
+            self.average,
+        )
+
+    @staticmethod
+    def _nonempty(flat: list[str]) -> list[str]:
+        if not flat:
+            raise SeqpaError("there is no token to learn from: every training sentence is empty")
+        return flat
+
+    def _check_parameters(self) -> None:
+        for name, least in (("epochs", 1), ("n_best", 1), ("n_jobs", 1), ("patience", 1)):
+            value = getattr(self, name)
+            if name == "patience" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+                raise SeqpaError(f"{name} is {value!r}: it must be a whole number from {least} on")
+
+    def _dev(self, dev: Any) -> tuple[Any, list[list[str]]] | None:
+        if dev is None:
+            return None
+        if isinstance(dev, Corpus):
+            flat_labels(dev, None)
+            return dev, dev.y
+        X, y = dev
+        flat_labels(X, y)
+        return X, [list(labels) for labels in y]
+
+    def _keep(self, frozen: FrozenWeights) -> None:
+        """Tag with these weights of the present training state from now on."""
+        assert self._state is not None
+        self._frozen = frozen
+        self._source = self._state.source
+        self.classes_ = list(self._state.labels)
+        self._stale = False
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._decoder = Decoder(self._frozen, penalties(self.constraints, self.classes_))
+
+    def _refresh(self) -> None:
+        """Freeze the weights if training has moved them since they were last used."""
+        if self._stale:
+            with _REFRESHING:
+                if self._stale and self._state is not None:
+                    self._keep(self._state.weights.freeze(self.average))
+        if not hasattr(self, "_decoder"):
+            raise SeqpaError("this SequenceTagger is not trained yet: call fit, or load a model")
+
+    # Tagging
+
+    def predict(self, X: Any, fixed: Any = None) -> list[list[str]]:
+        """The best label list of each sentence; safe to call from many threads.
+
+        fixed : None, or for each sentence a list with the label that a token must get, or None
+            where it is free.
+        """
+        encoded = self._encoded(X)
+        given = None if fixed is None else self._fixed_indices(encoded, fixed)
+        indices = self._decoder.decode(encoded, given, self.n_jobs)
+        return _label_lists(encoded, indices, self.classes_)
+
+    def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
+        """The tokens of one sentence, each with its label."""
+        tokens = list(tokens)
+        return list(zip(tokens, self.predict([tokens])[0], strict=True))
+
+    def predict_nbest(self, X: Any, k: int) -> list[list[tuple[float, list[str]]]]:
+        """For each sentence the k best label lists with their scores, best first.
+
+        Fewer than k where a sentence has fewer (legal) label sequences.
+        """
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+            raise SeqpaError(f"k is {k!r}: it must be a whole number from 1 on")
+        encoded = self._encoded(X)
+        return [
+            [
+                (score, [self.classes_[label] for label in path])
+                for score, path in self._decoder.nbest(encoded, i, int(k))
+            ]
+            for i in range(len(encoded.starts) - 1)
+        ]
+
+    def confidence(self, X: Any) -> list[tuple[float, list[float]]]:
+        """For each sentence how sure the tagger is of it, and of each of its labels.
+
+        A token's confidence is by how much the predicted sequence beats the best one that has
+        another label there; the sentence's, by how much it beats every other: the least of its
+        tokens'. Infinite where there is no alternative.
+        """
+        encoded = self._encoded(X)
+        result = []
+        for i in range(len(encoded.starts) - 1):
+            scores = self._decoder.max_marginals(encoded, i)
+            if scores.shape[1] > 1:
+                ordered = np.sort(scores, axis=1)
+                margins = ordered[:, -1] - ordered[:, -2]
+                margins[margins > 1e29] = np.inf  # every alternative is forbidden
+            else:
+                margins = np.full(len(scores), np.inf)
+            result.append((float(margins.min(initial=np.inf)), margins.tolist()))
+        return result
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The share of tokens that get the right label."""
+        flat = flat_labels(X, y)
+        predicted = [label for labels in self.predict(X) for label in labels]
+        if not flat:
+            raise SeqpaError("there is no token to score: every sentence is empty")
+        return sum(g == p for g, p in zip(flat, predicted, strict=True)) / len(flat)
+
+    def explain(self, sentence: Sequence[Any]) -> Any:
+        """Why each token of one sentence got its label: see `seqpa.sequence.explain`."""
+        from seqpa.sequence.explain import explain
+
+        encoded = self._encoded([sentence])
+        return explain(
+            list(sentence), self._decoder, self._frozen, self._source, self.classes_, encoded
+        )
+
+    def _encoded(self, X: Any) -> Encoded:
+        self._refresh()
+        return self._source.transform(X)
+
+    def _fixed_indices(self, encoded: Encoded, fixed: Any) -> NDArray[np.int32]:
+        index = {label: k for k, label in enumerate(self.classes_)}
+        lengths = np.diff(encoded.starts).tolist()
+        if [len(labels) for labels in fixed] != lengths:
+            raise SeqpaError("fixed must hold one entry (a label or None) for every token")
+        flat: list[int] = []
+        for i, labels in enumerate(fixed):
+            for label in labels:
+                if label is not None and label not in index:
+                    raise SeqpaError(f"sentence {i + 1}: the fixed label {label!r} is unknown")
+                flat.append(-1 if label is None else index[label])
+        return np.array(flat, np.int32)
+
+    # Weights, files, scikit-learn
+
+    @property
+    def state_features_(self) -> dict[tuple[str, str], float]:
+        """(feature, label) -> weight, zeros left out."""
+        self._refresh()
+        names = self._source.encoder.feature_names()
+        return {
+            (names[f], self.classes_[k]): weight
+            for f in np.flatnonzero(self._frozen.nonzero())
+            for k, weight in self._frozen.feature_weights(int(f)).items()
+        }
+
+    @property
+    def transition_features_(self) -> dict[tuple[str, str], float]:
+        """(label, next label) -> weight, zeros left out."""
+        self._refresh()
+        matrix = self._frozen.transitions
+        return {
+            (self.classes_[p], self.classes_[y]): float(matrix[p, y])
+            for p, y in zip(*np.nonzero(matrix), strict=True)
+        }
+
+    def save(self, path: str | Path, *, half: bool = False) -> None:
+        """Write the model: what tagging needs, in one safetensors file, atomically.
+
+        half : store weights as float16, half the size.
+        """
+        from seqpa.model import save_model
+
+        self._refresh()
+        save_model(self, Path(path), half=half)
+
+    @classmethod
+    def load(cls, path: str | Path, *, allow_imports: bool = False) -> SequenceTagger:
+        """Read a model. A damaged or foreign file is a SeqpaError.
+
+        allow_imports : import the feature function that the model names as ``module:function``;
+            without it, a model that needs one is refused, so that no file can run code.
+        """
+        from seqpa.model import load_model
+
+        return load_model(cls, Path(path), allow_imports=allow_imports)
+
+    def save_state(self, path: str | Path) -> None:
+        """Write the training state, from which `training` goes on bit for bit."""
+        from seqpa.model import save_state
+
+        save_state(self, Path(path))
+
+    def load_state(self, path: str | Path) -> SequenceTagger:
+        """Read a training state into this tagger, which must have the same parameters."""
+        from seqpa.model import load_state
+
+        load_state(self, Path(path))
+        return self
+
+    @classmethod
+    def _parameter_names(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name, as scikit-learn wants them."""
+        return {name: getattr(self, name) for name in self._parameter_names()}
+
+    def set_params(self, **params: Any) -> SequenceTagger:
+        """Change parameters by name."""
+        names = self._parameter_names()
+        for name, value in params.items():
+            if name not in names:
+                raise SeqpaError(f"SequenceTagger has no parameter {name!r}: {', '.join(names)}")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=True),
+            input_tags=InputTags(two_d_array=False, string=True),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._stale or hasattr(self, "_decoder")
+
+    def __repr__(self) -> str:
+        defaults = {
+            name: parameter.default
+            for name, parameter in inspect.signature(type(self).__init__).parameters.items()
+        }
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if repr(value) != repr(defaults[name])
+        ]
+        return f"SequenceTagger({', '.join(changed)})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Parameters and weights; the training state and the kernel's objects stay behind."""
+        if self.__sklearn_is_fitted__():
+            self._refresh()
+        state = {name: value for name, value in self.__dict__.items() if name != "_decoder"}
+        return state | {"_state": None, "_resumed": None, "_stale": False}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "_frozen" in state:
+            self._prepare()
+
+
+def dev_score(gold: list[list[str]], predicted: list[list[str]]) -> float:
+    """Span F1 where the labels mark spans (B-, I-, ...), else token accuracy."""
+    from seqpa.evaluate import evaluate
+
+    result = evaluate(gold, predicted)
+    return result.accuracy if result.span_micro is None else result.span_micro.f1
+
+
+def _extend(state: TrainingState, X: Any, flat: list[str]) -> Encoded:
+    """Encode more sentences, with room for what is new in them."""
+    encoded = state.source.extend(X)
+    state.labels = _with_new(state.labels, flat)
+    state.weights.resize(
+        len(state.labels), state.source.encoder.n_features, state.source.n_pair_features
+    )
+    return encoded
+
+
+def _with_new(labels: list[str], flat: list[str]) -> list[str]:
+    return [*labels, *sorted(set(flat) - set(labels))]
+
+
+def _indices(flat: list[str], labels: list[str]) -> NDArray[np.int32]:
+    index = {label: k for k, label in enumerate(labels)}
+    return np.fromiter(map(index.__getitem__, flat), np.int32, len(flat))
+
+
+def _label_lists(
+    encoded: Encoded, indices: NDArray[np.int32], labels: list[str]
+) -> list[list[str]]:
+    flat = np.array(labels, dtype=object)[indices].tolist()
+    bounds = encoded.starts.tolist()
+    return [flat[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(random_state)

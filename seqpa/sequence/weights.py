@@ -1,0 +1,207 @@
+"""The weights while they are trained: arrays that the kernel fills and this class grows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa._kernel import chain as kernel
+from seqpa.sequence.constraints import Penalties
+from seqpa.sequence.decoder import FrozenWeights, dense_at, kernel_chain, padded
+
+# Pair rows are sparse whatever their size: labels² is too many for a dense row.
+_NEVER_DENSE = 2**30
+# A sparse entry keeps its label as a float32, which counts exactly up to here.
+_MAX_PAIRS = 2**24
+_FIRST_ROOM = 2**16
+
+
+class TrainingWeights:
+    """Emission, pair and transition weights with their averaging sums, and the clock.
+
+    Grows with `resize` (new features, new labels) and `grow` (a full store), forgetting nothing.
+    """
+
+    def __init__(self, n_labels: int, n_features: int, n_pair_features: int | None) -> None:
+        self.n_labels = n_labels
+        self.clock = 0.0
+        width = padded(n_labels)
+        self.transitions = np.zeros((n_labels, width), np.float32)
+        self.transition_sums = np.zeros((n_labels, width), np.float32)
+        self._arena, self._rows = _empty(n_features)
+        self._store = _store(self._arena, self._rows, 0, width, dense_at(n_labels))
+        self._pair_store: kernel.Store | None = None
+        self._pair_arena, self._pair_rows = _empty(n_pair_features or 0)
+        if n_pair_features is not None:
+            self._pair_store = _store(
+                self._pair_arena, self._pair_rows, 0, n_labels * width, _NEVER_DENSE
+            )
+
+    @property
+    def n_features(self) -> int:
+        """How many features have a row, be it empty."""
+        return len(self._rows)
+
+    def chain(self, rules: Penalties) -> kernel.Chain:
+        """The kernel's chain over these very arrays, its forbidden transitions marked."""
+        self.transitions[:, : self.n_labels][rules.pairs < 0] = kernel.FORBIDDEN
+        return kernel_chain(self._store, self._pair_store, self.transitions, rules)
+
+    def grow(self, chain: kernel.Chain) -> None:
+        """Give a full store half as much again of what it holds, without its holes."""
+        self._move(self.n_labels, len(self._rows), len(self._pair_rows))
+        chain.replace_stores(self._store, self._pair_store)
+
+    def resize(self, n_labels: int, n_features: int, n_pair_features: int | None) -> None:
+        """Make room for new labels and features; old ones keep their numbers and weights."""
+        old_width = padded(self.n_labels)
+        width = padded(n_labels)
+        if n_labels * width > _MAX_PAIRS and n_pair_features is not None:
+            raise ValueError(f"{n_labels} labels are too many for features on label pairs")
+        if width != old_width and self._pair_store is not None:
+            self._pair_store.relabel(old_width, width)
+        self._move(n_labels, n_features, n_pair_features or 0)
+        for name in ("transitions", "transition_sums"):
+            old = getattr(self, name)
+            new = np.zeros((n_labels, width), np.float32)
+            new[: self.n_labels, : self.n_labels] = old[:, : self.n_labels]
+            setattr(self, name, new)
+        self.n_labels = n_labels
+
+    def _move(self, n_labels: int, n_features: int, n_pair_features: int) -> None:
+        width = padded(n_labels)
+        self._arena, self._rows, self._store = _copied(
+            self._store, n_features, width, dense_at(n_labels)
+        )
+        if self._pair_store is not None:
+            self._pair_arena, self._pair_rows, self._pair_store = _copied(
+                self._pair_store, n_pair_features, n_labels * width, _NEVER_DENSE
+            )
+
+    def freeze(self, average: bool) -> FrozenWeights:
+        """The weights for tagging: the last ones, or their mean over all sentences seen."""
+        K = self.n_labels
+        T = self.clock if average else 0.0
+        rows, arena = _frozen(self._store, len(self._rows), T, K, padded(K), dense_at(K))
+        transitions = self.transitions[:, :K].astype(np.float64)
+        if T > 0:
+            transitions -= self.transition_sums[:, :K] / T
+        transitions[self.transitions[:, :K] <= kernel.FORBIDDEN / 2] = 0.0
+        pair_rows = pair_arena = None
+        if self._pair_store is not None:
+            pairs = K * padded(K)
+            pair_rows, pair_arena = _frozen(
+                self._pair_store, len(self._pair_rows), T, pairs, pairs, _NEVER_DENSE
+            )
+        return FrozenWeights(K, rows, arena, transitions.astype(np.float32), pair_rows, pair_arena)
+
+    @classmethod
+    def thawed(cls, frozen: FrozenWeights) -> TrainingWeights:
+        """Start again from fixed weights: a warm start, with empty averaging sums."""
+        n_pairs = None if frozen.pair_rows is None else len(frozen.pair_rows)
+        self = cls(frozen.n_labels, len(frozen.rows), n_pairs)
+        K, width = frozen.n_labels, padded(frozen.n_labels)
+        self.transitions[:, :K] = frozen.transitions
+        self._arena, self._rows, self._store = _thawed(
+            frozen.rows, frozen.arena, width, dense_at(K)
+        )
+        if frozen.pair_rows is not None and frozen.pair_arena is not None:
+            self._pair_arena, self._pair_rows, self._pair_store = _thawed(
+                frozen.pair_rows, frozen.pair_arena, K * width, _NEVER_DENSE
+            )
+        return self
+
+    def copy(self) -> TrainingWeights:
+        """An independent copy."""
+        return TrainingWeights.from_arrays(self.to_arrays())
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything, for a file from which training goes on bit for bit."""
+        arrays: dict[str, NDArray[Any]] = {
+            "rows": self._rows,
+            "arena": self._arena[: self._store.get_used()],
+            "transitions": self.transitions,
+            "transition_sums": self.transition_sums,
+            "clock": np.array([self.clock]),
+        }
+        if self._pair_store is not None:
+            arrays["pair_rows"] = self._pair_rows
+            arrays["pair_arena"] = self._pair_arena[: self._pair_store.get_used()]
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> TrainingWeights:
+        """The weights that `to_arrays` gave."""
+        n_labels = len(arrays["transitions"])
+        n_pairs = len(arrays["pair_rows"]) if "pair_rows" in arrays else None
+        self = cls(n_labels, len(arrays["rows"]), n_pairs)
+        width = padded(n_labels)
+        self.transitions = arrays["transitions"].copy()
+        self.transition_sums = arrays["transition_sums"].copy()
+        self.clock = float(arrays["clock"][0])
+        self._arena, self._rows = arrays["arena"].copy(), arrays["rows"].copy()
+        self._store = _store(self._arena, self._rows, len(self._arena), width, dense_at(n_labels))
+        if n_pairs is not None:
+            self._pair_arena, self._pair_rows = (
+                arrays["pair_arena"].copy(),
+                arrays["pair_rows"].copy(),
+            )
+            self._pair_store = _store(
+                self._pair_arena,
+                self._pair_rows,
+                len(self._pair_arena),
+                n_labels * width,
+                _NEVER_DENSE,
+            )
+        return self
+
+
+def _empty(n_rows: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    return np.zeros(_FIRST_ROOM, np.float32), np.zeros((n_rows, 2), np.int32)
+
+
+def _store(
+    arena: NDArray[np.float32], rows: NDArray[np.int32], used: int, width: int, dense: int
+) -> kernel.Store:
+    return kernel.Store(arena, rows, used, kernel.TRAINING_STRIDE, width, dense)
+
+
+def _copied(
+    store: kernel.Store, n_rows: int, width: int, dense: int
+) -> tuple[NDArray[np.float32], NDArray[np.int32], kernel.Store]:
+    room = store.live_size(width)
+    arena = np.zeros(room + max(room // 2, 4 * width, _FIRST_ROOM), np.float32)
+    rows = np.zeros((n_rows, 2), np.int32)
+    new = _store(arena, rows, 0, width, dense)
+    store.copy_into(new)
+    return arena, rows, new
+
+
+def _frozen(
+    store: kernel.Store, n_rows: int, T: float, n_labels: int, width: int, dense: int
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    rows = np.zeros((n_rows, 2), np.int32)
+    empty = kernel.Store(np.zeros(0, np.float32), rows, 0, kernel.TAGGING_STRIDE, width, dense)
+    arena = np.zeros(store.freeze(T, n_labels, dense, empty), np.float32)
+    if len(arena):
+        store.freeze(
+            T,
+            n_labels,
+            dense,
+            kernel.Store(arena, rows, 0, kernel.TAGGING_STRIDE, width, dense),
+        )
+    return rows, arena
+
+
+def _thawed(
+    rows: NDArray[np.int32], arena: NDArray[np.float32], width: int, dense: int
+) -> tuple[NDArray[np.float32], NDArray[np.int32], kernel.Store]:
+    frozen = kernel.Store(arena, rows, len(arena), kernel.TAGGING_STRIDE, width, dense)
+    room = frozen.live_size(width)
+    new_arena = np.zeros(room + max(room // 2, 4 * width, _FIRST_ROOM), np.float32)
+    new_rows = np.zeros_like(rows)
+    store = _store(new_arena, new_rows, 0, width, dense)
+    frozen.thaw(store)
+    return new_arena, new_rows, store
