@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +58,8 @@ def starts_of(lengths: Iterable[int], n_tokens: int) -> NDArray[np.int64]:
     >>> starts_of([3, 0, 2], 5).tolist()
     [0, 3, 3, 5]
     """
-    sizes = np.fromiter(lengths, np.int64)
-    starts = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
-    if starts[-1] != n_tokens or (len(sizes) and sizes.min() < 0):
+    starts = np.fromiter(accumulate(lengths, initial=0), np.int64)
+    if starts[-1] != n_tokens or (starts[1:] < starts[:-1]).any():
         raise SeqpaError(
             f"the sentences' lengths sum to {starts[-1]}, but there are {n_tokens} tokens"
         )

@@ -47,6 +47,8 @@ class Column:
 
     def learn(self, words: Sequence[str]) -> NDArray[np.int32]:
         """The cells of these tokens; new words and values get the next numbers."""
+        if not self.functions:
+            return np.empty((len(words), 0), np.int32)
         before = len(self.words)
         ids = np.fromiter(map(self.words.__getitem__, words), np.int32, len(words))
         if len(self.words) > before:
@@ -69,21 +71,23 @@ class Column:
 
     def look_up(self, words: Sequence[str]) -> NDArray[np.int32]:
         """The cells of these tokens; changes nothing, so any number of threads may call it."""
+        if not self.functions:
+            return np.empty((len(words), 0), np.int32)
         ids = np.fromiter(map(self.words.get, words, repeat(-1)), np.intp, len(words))
-        unseen = [i for i, n in enumerate(ids.tolist()) if n < 0]
-        if not unseen:
+        unseen = np.flatnonzero(ids < 0)
+        if len(unseen) == 0:
             return self.table[ids]
         ids[unseen] = 0
         cells = self.table[ids]
-        rows: dict[str, list[int]] = {}
-        for i in unseen:
-            word = words[i]
-            if word not in rows:
-                rows[word] = [
-                    -1 if function is None else values.get(function(word), -1)  # type: ignore[arg-type]
-                    for values, function in zip(self.values, self.functions, strict=True)
-                ]
-        cells[unseen] = [rows[words[i]] for i in unseen]
+        places = [words[i] for i in unseen.tolist()]
+        rows = {word: row for row, word in enumerate(dict.fromkeys(places))}
+        found = [
+            [-1] * len(rows)
+            if function is None
+            else [values.get(value, -1) for value in map(function, rows)]  # type: ignore[arg-type]
+            for values, function in zip(self.values, self.functions, strict=True)
+        ]
+        cells[unseen] = np.array(found, np.int32).T[[rows[word] for word in places]]
         return cells
 
     def take(self, old: Column, masks: Sequence[NDArray[np.bool_]]) -> None:
