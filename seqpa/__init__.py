@@ -10,13 +10,37 @@ from seqpa.errors import SeqpaError
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    pass
+    from seqpa.core.costs import Hierarchy
+    from seqpa.core.feature_maps import LabelTfidf
+    from seqpa.estimators.classifier import PAClassifier
+    from seqpa.estimators.multilabel import PAMultilabelClassifier
+    from seqpa.estimators.perceptron import PerceptronClassifier
+    from seqpa.estimators.regressor import PARegressor
+    from seqpa.estimators.uniclass import PAUniclass
 
 # Public name -> module. Loaded at first use, so that `import seqpa` and the command line's --help
 # do not wait for scikit-learn or nltk.
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {
+    "Hierarchy": "seqpa.core.costs",
+    "LabelTfidf": "seqpa.core.feature_maps",
+    "PAClassifier": "seqpa.estimators.classifier",
+    "PAMultilabelClassifier": "seqpa.estimators.multilabel",
+    "PARegressor": "seqpa.estimators.regressor",
+    "PAUniclass": "seqpa.estimators.uniclass",
+    "PerceptronClassifier": "seqpa.estimators.perceptron",
+}
 
-__all__ = ["SeqpaError", "__version__", *_HOMES]
+__all__ = [  # what _HOMES has, and what is here; written out for those who read without running
+    "Hierarchy",
+    "LabelTfidf",
+    "PAClassifier",
+    "PAMultilabelClassifier",
+    "PARegressor",
+    "PAUniclass",
+    "PerceptronClassifier",
+    "SeqpaError",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

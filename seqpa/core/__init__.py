@@ -35,6 +35,7 @@ from __future__ import annotations
 
 from seqpa.core.costs import Hierarchy, cost_matrix
 from seqpa.core.examples import Examples
+from seqpa.core.feature_maps import FeatureMap, LabelTfidf
 from seqpa.core.learner import Learner, Run, passes
 from seqpa.core.problems import (
     Binary,
@@ -52,7 +53,9 @@ __all__ = [
     "Binary",
     "CostSensitive",
     "Examples",
+    "FeatureMap",
     "Hierarchy",
+    "LabelTfidf",
     "Learner",
     "Multiclass",
     "Multilabel",

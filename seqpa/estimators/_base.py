@@ -1,0 +1,322 @@
+"""What the estimators share: scikit-learn's conventions on one side, the learner on the other.
+
+A subclass says which problem and which step; everything else, from checking the input to counting
+what a pass did, happens here.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterable
+from numbers import Integral, Real
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from seqpa.core.examples import Examples
+from seqpa.core.feature_maps import FeatureMap, as_feature_map
+from seqpa.core.learner import Learner, Run, passes
+from seqpa.core.problems import CostSensitive, Problem
+from seqpa.core.steps import USES_C
+from seqpa.errors import SeqpaError
+
+Floats: TypeAlias = NDArray[np.float64]
+Rule: TypeAlias = tuple[Callable[[Any], bool], str]
+VARIANTS = ("PA", *USES_C)
+
+
+def _above_zero(value: Any) -> bool:
+    return from_zero(value) and value > 0
+
+
+def from_zero(value: Any) -> bool:
+    """Whether it is a finite number, 0 or above."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return is_number and math.isfinite(value) and value >= 0
+
+
+def one_of(*names: str) -> Rule:
+    """The rule of a parameter that is a name."""
+    return (lambda value: isinstance(value, str) and value in names), f"one of {', '.join(names)}"
+
+
+def _flag(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+# Parameter -> what it must satisfy, in code and in words; each holds wherever the name occurs.
+RULES: dict[str, Rule] = {
+    "C": (_above_zero, "a number above 0"),
+    "margin": (_above_zero, "a number above 0"),
+    "epsilon": (from_zero, "a number, 0 or above"),
+    "max_radius": (_above_zero, "a number above 0"),
+    "max_iter": (lambda n: isinstance(n, Integral) and int(n) >= 1, "a whole number, 1 or above"),
+    "tol": (lambda tol: tol is None or from_zero(tol), "a number, 0 or above, or None"),
+    "fit_intercept": (_flag, "True or False"),
+    "learn_radius": (_flag, "True or False"),
+    "shuffle": (_flag, "True or False"),
+    "average": (_flag, "True or False"),
+    "variant": one_of(*VARIANTS),
+    "update": one_of(*CostSensitive.UPDATES),
+    "init": one_of("zero", "first"),
+}
+
+
+class OnlineEstimator(BaseEstimator):
+    """Passes over the examples, and the attributes that tell about them.
+
+    Attributes of every estimator after `fit` or `partial_fit`; the sums run over all examples of
+    all passes since training began, each seen by the weights of that moment:
+
+    n_iter_               passes
+    n_updates_            how often the weights moved
+    online_mistakes_      wrong predictions
+    online_loss_          Σ ℓ_t
+    online_squared_loss_  Σ ℓ_t², which the theorems bound
+    online_cost_          Σ ρ(y_t, ŷ_t); without a cost the same as the mistakes
+    """
+
+    n_features_in_: int
+    _learner: Learner
+    _rng: np.random.Generator
+    _rules: ClassVar[dict[str, Rule]] = {}  # an estimator's own, before RULES
+    _record = False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # What subclasses say.
+
+    def _problem(self) -> Problem:
+        raise NotImplementedError
+
+    def _step(self) -> str:
+        return str(self.get_params()["variant"])
+
+    def _after_pass(self, run: Run, examples: Examples, target: Any) -> None:
+        """Called after every pass, with what it counted."""
+
+    # Input.
+
+    def _check_parameters(self) -> None:
+        for name, value in self.get_params(deep=False).items():
+            accepts, what = {**RULES, **self._rules}.get(name, (lambda _: True, ""))
+            if not accepts(value):
+                raise SeqpaError(f"{type(self).__name__}: {name}={value!r}; it must be {what}")
+
+    def _validate(self, X: Any, y: Any = "no_validation", *, reset: bool, **rules: Any) -> Any:
+        # Examples finds NaN and infinity itself, on the way to the norms that it needs anyway.
+        rules.setdefault("ensure_all_finite", self._feature_map() is not None)
+        return validate_data(
+            self, X, y, reset=reset, accept_sparse="csr", dtype=np.float64, order="C", **rules
+        )
+
+    def _feature_map(self) -> Any:
+        return getattr(self, "features", None)
+
+    def _examples(self, X: Any) -> Examples:
+        if self._feature_map() is not None:
+            return Examples.from_maps(self.features_.transform(X))
+        return Examples.from_array(X, bias=getattr(self, "fit_intercept", False))
+
+    # Training.
+
+    def _first(self) -> bool:
+        return not hasattr(self, "_learner")
+
+    def _train(
+        self,
+        X: Any,
+        target: Any,
+        n_labels: int = 1,
+        *,
+        C: float | Floats = 1.0,
+        begin: bool,
+        once: bool,
+        start: Floats | None = None,
+    ) -> None:
+        """Learn from checked input: from the beginning or further; one pass or as many as asked."""
+        if begin and self._feature_map() is not None:
+            fresh: FeatureMap = as_feature_map(copy.deepcopy(self._feature_map()))
+            self.features_ = fresh.fit(X, target, n_labels)
+        examples = self._examples(X)
+        if begin:
+            seed = check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1)
+            self._rng = np.random.default_rng(seed)
+            self._learner = Learner(
+                self._problem(),
+                self._step(),
+                examples.n_features,
+                n_labels,
+                bias=examples.bias,
+                average=self._averages(),
+                joint=examples.joint > 0,
+                start=start,
+            )
+            self.n_iter_ = self.n_updates_ = self.online_mistakes_ = 0
+            self.online_loss_ = self.online_squared_loss_ = self.online_cost_ = 0.0
+        runs: Iterable[Run]
+        if once:
+            runs = [self._learner.run(examples, target, C=C, record=self._record)]
+        else:
+            options = self.get_params(deep=False)
+            runs = passes(
+                self._learner,
+                examples,
+                target,
+                max_iter=options["max_iter"],
+                tol=options["tol"],
+                shuffle=options["shuffle"],
+                rng=self._rng,
+                C=C,
+                record=self._record,
+            )
+        for run in runs:
+            self.n_iter_ += 1
+            self.n_updates_ += run.updates
+            self.online_mistakes_ += run.mistakes
+            self.online_loss_ += run.loss
+            self.online_squared_loss_ += run.squared_loss
+            self.online_cost_ += run.cost
+            self._after_pass(run, examples, target)
+
+    def _averages(self) -> bool:
+        return bool(self.get_params(deep=False)["average"])
+
+
+class LinearEstimator(OnlineEstimator):
+    """Scores w_k·x + b_k."""
+
+    @property
+    def _weights(self) -> Floats:
+        """The reported weights, float64[K, features (+ 1)]."""
+        learner = self._learner
+        return learner.mean_weights if learner.average else learner.weights
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights, float64[K, features]; one row for two classes."""
+        return self._weights[:, : self._learner.n_features]
+
+    @property
+    def intercept_(self) -> Floats:
+        """The bias of each row of `coef_`; zero without `fit_intercept`."""
+        weights = self._weights
+        return weights[:, -1] if self._learner.bias else np.zeros(len(weights))
+
+    def _scores(self, X: Any) -> Floats:
+        """w_k·x_i of new examples, float64[n, K]."""
+        check_is_fitted(self)
+        X = self._validate(X, reset=False, ensure_all_finite=True)
+        if self._learner.joint:
+            return self._examples(X).scores(self._weights)
+        weights = self._weights
+        scores = np.asarray(X @ weights[:, : self._learner.n_features].T)
+        return scores + weights[:, -1] if self._learner.bias else scores
+
+
+class OnlineClassifier(ClassifierMixin, LinearEstimator):
+    """Labels of any kind around the ±1, or the indices, that a problem knows."""
+
+    classes_: NDArray[Any]
+
+    def fit(self, X: Any, y: Any) -> OnlineClassifier:
+        """Learn from the beginning: up to `max_iter` passes.
+
+        X  array or CSR matrix [n, features]
+        y  labels [n]: numbers or strings
+        """
+        self._check_parameters()
+        X, y = self._validate(X, y, reset=True)
+        check_classification_targets(y)
+        self.classes_, target = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise SeqpaError(
+                f"{type(self).__name__}: y holds one class only, {self.classes_[0]!r}; "
+                "a classifier needs two or more"
+            )
+        self._learn(X, y, target, begin=True, once=False)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> OnlineClassifier:
+        """Go on learning: one pass over the examples in the given order.
+
+        classes  all labels there will ever be; needed by the first call only
+        """
+        self._check_parameters()
+        begin = self._first()
+        X, y = self._validate(X, y, reset=begin)
+        check_classification_targets(y)
+        if begin:
+            if classes is None:
+                raise SeqpaError("classes must be passed on the first call to partial_fit")
+            self.classes_ = np.unique(classes)
+            if len(self.classes_) < 2:
+                raise SeqpaError(f"{type(self).__name__}: a classifier needs two classes or more")
+        elif classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
+            raise SeqpaError(
+                f"classes={np.unique(classes).tolist()} on a later call to partial_fit; "
+                f"the first was made with {self.classes_.tolist()}"
+            )
+        target = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        unknown = self.classes_[target] != y
+        if np.any(unknown):
+            raise SeqpaError(
+                f"y holds {y[unknown][0]!r}, which is not among the classes "
+                f"{self.classes_.tolist()}"
+            )
+        self._learn(X, y, target, begin=begin, once=True)
+        return self
+
+    def _learn(self, X: Any, y: Any, target: Any, *, begin: bool, once: bool) -> None:
+        C = self._aggressiveness(y, target, once)
+        n_labels = len(self.classes_) if self._by_label() else 1
+        if n_labels == 1:
+            target = 2.0 * target - 1.0
+        self._train(X, target, n_labels, C=C, begin=begin, once=once)
+
+    def _by_label(self) -> bool:
+        """Whether each label has its score; otherwise one score tells two labels apart."""
+        return len(self.classes_) > 2
+
+    def _aggressiveness(self, y: Any, target: Any, once: bool) -> float | Floats:
+        """C, scaled by the weight of each example's class."""
+        options = self.get_params(deep=False)
+        C, weight = options.get("C", 1.0), options.get("class_weight")
+        if weight is None:
+            return C
+        if self._step() not in USES_C:
+            raise SeqpaError(
+                f"class_weight scales C, which {self._step()} does not use; take variant='PA-I'"
+            )
+        if once and weight == "balanced":
+            raise SeqpaError(
+                "class_weight='balanced' needs all of y at once; give partial_fit a dict "
+                "{class: weight}, such as compute_class_weight makes of known frequencies"
+            )
+        each = compute_class_weight(weight, classes=self.classes_, y=y)
+        if not all(map(_above_zero, each)):
+            raise SeqpaError(f"class_weight={weight!r}; every weight must be a number above 0")
+        return C * each[target]
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores: [n] for two classes, above 0 for the second; otherwise [n, classes]."""
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return scores[:, 0]
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label with the highest score, the first of equals."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[best]

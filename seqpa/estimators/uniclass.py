@@ -1,0 +1,128 @@
+"""`PAUniclass`: a ball around the data, for finding outliers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from seqpa.core.examples import Examples
+from seqpa.core.problems import Problem, Uniclass
+from seqpa.estimators._base import Floats, OnlineEstimator
+
+
+class PAUniclass(OutlierMixin, OnlineEstimator):
+    """Passive-aggressive uniclass prediction (Crammer et al. 2006, §6, Eq. 21-32).
+
+    The centre moves straight towards an example until it lies within the radius (Eq. 24):
+    w ← w + τ (x − w)/‖x − w‖, with ℓ = max(0, ‖x − w‖ − ε); τ = ℓ for PA, min(C, ℓ) for PA-I,
+    ℓ/(1 + 1/2C) for PA-II. With `learn_radius` the radius is one more coordinate of the centre
+    (Eq. 31, 32): it starts at 0 and only grows.
+
+    epsilon       the radius, where it is fixed
+    learn_radius  True learns it; epsilon is then not used
+    max_radius    B, the highest radius that can be learned, far above any that you expect. The
+                  higher it is, the more the radius grows instead of the centre's moving, so start
+                  the centre in the right place: init="first"
+    init          where the centre starts: "zero" (2006), or at the "first" example (2003, Fig. 1)
+    C, variant    as in `PAClassifier`
+    average       True reports the mean of the balls after each example
+    max_iter      passes of `fit`, at most
+    tol           `fit` leaves examples with a squared loss of at most tol alone. 0 by default: the
+                  losses of a learned radius, about (d² − ε²)/2B, are small numbers
+    shuffle       a new random order for each pass of `fit`
+
+    Attributes: `center_` [features], `radius_`; `offset_` = −radius_; `n_iter_`; and the sums over
+    all passes `online_mistakes_` (examples outside), `online_loss_`, `online_squared_loss_`,
+    `n_updates_`.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(5)
+    >>> inside, outside = rng.normal([3, -2], 0.5, (200, 2)), rng.normal([0, 2], 0.5, (50, 2))
+    >>> ball = PAUniclass(epsilon=1.5, init="first", average=True, random_state=0).fit(inside)
+    >>> ball.center_.round(1), ball.radius_
+    (array([ 2.9, -2.1]), 1.5)
+    >>> float((ball.predict(inside) == 1).mean()), float((ball.predict(outside) == -1).mean())
+    (0.99, 1.0)
+    >>> ball = PAUniclass(learn_radius=True, init="first", random_state=0).fit(inside)
+    >>> round(ball.radius_, 1), float((ball.predict(outside) == -1).mean())
+    (2.0, 1.0)
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        learn_radius: bool = False,
+        max_radius: float = 100.0,
+        init: str = "zero",
+        C: float = 1.0,
+        variant: str = "PA-I",
+        average: bool = False,
+        max_iter: int = 20,
+        tol: float | None = 0.0,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.learn_radius = learn_radius
+        self.max_radius = max_radius
+        self.init = init
+        self.C = C
+        self.variant = variant
+        self.average = average
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> PAUniclass:
+        """Learn from the beginning: up to `max_iter` passes over X [n, features]; y is not used."""
+        return self._learn(X, begin=True, once=False)
+
+    def partial_fit(self, X: Any, y: Any = None) -> PAUniclass:
+        """Go on learning: one pass over the examples in the given order."""
+        return self._learn(X, begin=self._first(), once=True)
+
+    def _learn(self, X: Any, *, begin: bool, once: bool) -> PAUniclass:
+        self._check_parameters()
+        X = self._validate(X, reset=begin)
+        start = None
+        if begin and self.init == "first":
+            start = X[:1] if isinstance(X, np.ndarray) else X[:1].toarray()
+        self._train(X, None, C=self.C, begin=begin, once=once, start=start)
+        return self
+
+    def _problem(self) -> Problem:
+        return Uniclass(self.epsilon, self.max_radius if self.learn_radius else None)
+
+    @property
+    def center_(self) -> Floats:
+        """The centre of the ball."""
+        return self._learner.center
+
+    @property
+    def radius_(self) -> float:
+        """The radius of the ball."""
+        return self._learner.radius
+
+    @property
+    def offset_(self) -> float:
+        """`decision_function` is `score_samples` minus this."""
+        return -self.radius_
+
+    def score_samples(self, X: Any) -> Floats:
+        """−‖x − centre‖: the higher, the more normal."""
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        return -Examples.from_array(X).distances(self.center_)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Radius minus distance: not negative inside the ball."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> NDArray[np.int_]:
+        """+1 inside the ball, −1 outside."""
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)
