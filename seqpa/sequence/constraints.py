@@ -97,8 +97,8 @@ def _apply_scheme(name: str, labels: Sequence[str], out: Penalties) -> None:
     for label, (prefix, _) in zip(labels, split, strict=True):
         if prefix not in scheme:
             raise SeqpaError(
-                f"constraints {name!r} need labels such as O, {', '.join(p + '-x' for p in scheme if p != 'O')}; "
-                f"{label!r} is none of them"
+                f"constraints {name!r} need labels O or "
+                f"{', '.join(p + '-x' for p in scheme if p != 'O')}; {label!r} is none of them"
             )
     for y, (prefix, kind) in enumerate(split):
         may_start, may_end, before = scheme[prefix]
@@ -128,7 +128,8 @@ def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties
     unknown = set(rules) - {"forbidden", "required"}
     if unknown:
         raise SeqpaError(
-            f"constraints have the key {sorted(unknown)[0]!r}: only 'forbidden' and 'required' exist"
+            f"constraints have the key {sorted(unknown)[0]!r}: "
+            f"only 'forbidden' and 'required' exist"
         )
     for pair in rules.get("forbidden", ()):
         if isinstance(pair, str) or len(pair) != 2:
@@ -161,5 +162,5 @@ def check_legal(
         before = labels[paths[t - 1]] if token else "the start"
         raise SeqpaError(
             f"sentence {sentence + 1}, token {token + 1}: the training label {labels[paths[t]]!r} "
-            f"after {before} breaks the constraints; convert the labels or train without constraints"
+            f"after {before} breaks the constraints; convert the labels, or train without"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -305,4 +306,4 @@ def _shares(starts: NDArray[np.int64], n_jobs: int) -> list[tuple[int, int]]:
         return [(0, len(starts) - 1)]
     goals = np.linspace(0, int(starts[-1]), n_jobs + 1)[1:-1]
     cuts = [0, *np.searchsorted(starts, goals).tolist(), len(starts) - 1]
-    return [(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if b > a]
+    return [(a, b) for a, b in pairwise(cuts) if b > a]

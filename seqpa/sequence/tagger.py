@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,10 @@ from seqpa.sequence.constraints import check_legal, penalties
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.decoder import Decoder, FrozenWeights
 from seqpa.sequence.encode import Encoded
+from seqpa.sequence.explain import TokenExplanation, explain
 from seqpa.sequence.inputs import FeatureSource, flat_labels
 from seqpa.sequence.learner import ChainLearner, EpochTotals
 from seqpa.sequence.weights import TrainingWeights
-
 
 _REFRESHING = threading.Lock()
 
@@ -406,10 +407,8 @@ class SequenceTagger:
             raise SeqpaError("there is no token to score: every sentence is empty")
         return sum(g == p for g, p in zip(flat, predicted, strict=True)) / len(flat)
 
-    def explain(self, sentence: Sequence[Any]) -> Any:
+    def explain(self, sentence: Sequence[Any]) -> list[TokenExplanation]:
         """Why each token of one sentence got its label: see `seqpa.sequence.explain`."""
-        from seqpa.sequence.explain import explain
-
         encoded = self._encoded([sentence])
         return explain(
             list(sentence), self._decoder, self._frozen, self._source, self.classes_, encoded
@@ -575,7 +574,7 @@ def _label_lists(
 ) -> list[list[str]]:
     flat = np.array(labels, dtype=object)[indices].tolist()
     bounds = encoded.starts.tolist()
-    return [flat[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [flat[a:b] for a, b in pairwise(bounds)]
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -1,0 +1,454 @@
+"""The model file and the training state: arrays and a JSON header in one safetensors file.
+
+The header is the metadata entry "seqpa": JSON with `kind` ("model" or "state"), `version`,
+`labels`, `parameters` (of the SequenceTagger), `encoder` and `checksum` (SHA-256 of the rest of
+the header and of all arrays). Nothing in a file can run: a feature function is stored as
+"module:function", and imported only if the caller of `load` allows it. docs/model-format.md
+lists the arrays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa.core.costs import Hierarchy
+from seqpa.errors import SeqpaError
+from seqpa.sequence.decoder import FrozenWeights
+from seqpa.sequence.dicts import DictEncoder
+from seqpa.sequence.encode import FeatureEncoder
+from seqpa.sequence.inputs import FeatureSource
+from seqpa.sequence.tagger import SequenceTagger, TrainingState
+from seqpa.sequence.weights import TrainingWeights
+
+VERSION = 1
+Arrays = dict[str, NDArray[Any]]
+# float16 counts exactly up to here; sparse rows keep labels beside weights.
+_MAX_HALF_LABELS = 2048
+
+
+# Files
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all: to a hidden neighbour first, which then takes its name."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.replace(path)
+    except FileNotFoundError:
+        raise SeqpaError(f"{path}: there is no directory {path.parent}") from None
+    except OSError as error:
+        raise SeqpaError(f"{path}: cannot be written ({error.strerror})") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _write(path: Path, kind: str, header: dict[str, Any], arrays: Arrays) -> None:
+    from safetensors.numpy import save
+
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    header = {"kind": kind, "version": VERSION, **header}
+    header["checksum"] = _checksum(header, arrays)
+    write_atomically(path, save(arrays, {"seqpa": json.dumps(header, ensure_ascii=False)}))
+
+
+def _checksum(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    rest = {name: value for name, value in header.items() if name != "checksum"}
+    digest = hashlib.sha256(json.dumps(rest, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.data)
+    return digest.hexdigest()
+
+
+def _read(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
+    """Header and memory-mapped arrays of a file, its structure and checksum verified."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            names = list(file.keys())
+    except FileNotFoundError:
+        raise SeqpaError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise SeqpaError(f"{path}: is a directory; name a model file") from None
+    except (SafetensorError, OSError, ValueError) as error:
+        raise SeqpaError(f"{path}: is damaged, or no seqpa {kind} ({error})") from None
+    try:
+        header = json.loads(metadata.get("seqpa", "null"))
+    except ValueError:
+        header = None
+    if not isinstance(header, dict):
+        raise SeqpaError(f"{path}: is a safetensors file, but no seqpa {kind}")
+    version = header.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise SeqpaError(
+            f"{path}: has version {version!r} of the format, this seqpa reads up to {VERSION}: "
+            f"upgrade with pip install --upgrade seqpa"
+        )
+    if header.get("kind") != kind:
+        raise SeqpaError(f"{path}: is a seqpa {header.get('kind')}, not a {kind}")
+    arrays = _mapped(path, names)
+    if _checksum(header, arrays) != header.get("checksum"):
+        raise SeqpaError(f"{path}: is damaged: its checksum does not match; copy or train it again")
+    return header, arrays
+
+
+_DTYPES = {
+    "F64": np.float64,
+    "F32": np.float32,
+    "F16": np.float16,
+    "I64": np.int64,
+    "I32": np.int32,
+    "I16": np.int16,
+    "I8": np.int8,
+    "U64": np.uint64,
+    "U32": np.uint32,
+    "U16": np.uint16,
+    "U8": np.uint8,
+    "BOOL": np.bool_,
+}
+
+
+def _mapped(path: Path, names: list[str]) -> Arrays:
+    """The arrays of a safetensors file that `safe_open` accepted, as views of a private mapping."""
+    data = np.memmap(path, np.uint8, mode="c")
+    size = int.from_bytes(data[:8].tobytes(), "little")
+    entries = json.loads(data[8 : 8 + size].tobytes())
+    arrays: Arrays = {}
+    for name in names:
+        entry = entries[name]
+        if entry["dtype"] not in _DTYPES:
+            raise SeqpaError(f"{path}: is damaged: array {name!r} has type {entry['dtype']}")
+        begin, end = (8 + size + offset for offset in entry["data_offsets"])
+        arrays[name] = data[begin:end].view(_DTYPES[entry["dtype"]]).reshape(entry["shape"])
+    return arrays
+
+
+# Parameters as JSON
+
+
+def function_name(function: Callable[..., Any]) -> str | None:
+    """ "module:function", or None where that would not find it again.
+
+    >>> from seqpa.sequence.costs import span
+    >>> function_name(span)
+    'seqpa.sequence.costs:span'
+    """
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    if not module or not name or module == "__main__" or "<" in name:
+        return None
+    return f"{module}:{name}"
+
+
+def import_function(name: str) -> Callable[..., Any]:
+    """The function that "module:function" names."""
+    module, _, attribute = name.partition(":")
+    try:
+        found: Any = import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SeqpaError(f"the function {name!r} cannot be imported: {error}") from None
+    if not callable(found):
+        raise SeqpaError(f"{name!r} is not a function")
+    return found
+
+
+class UnloadedFunction:
+    """Stands for a function that a file names and nobody allowed to import; calling it tells."""
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+
+    def __call__(self, *_: Any) -> Any:
+        """Refuse, and say what to do."""
+        raise SeqpaError(
+            f"the model's own function {self.name or '(a lambda or local one)'} was not imported: "
+            f"load with allow_imports=True, or set the parameter again"
+        )
+
+    def __repr__(self) -> str:
+        return f"UnloadedFunction({self.name!r})"
+
+
+def _to_json(value: Any, name: str) -> Any:
+    if isinstance(value, Hierarchy):
+        return {"hierarchy": [list(value.path(label)) for label in value.labels]}
+    if isinstance(value, UnloadedFunction):
+        return {"function": value.name}
+    if isinstance(value, (np.random.Generator, np.random.RandomState)):
+        return None
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return {"matrix": value.tolist()}
+    if isinstance(value, Mapping) and any(isinstance(key, tuple) for key in value):
+        return {"pairs": [[*key, cost] for key, cost in value.items()]}
+    if isinstance(value, Mapping):
+        return {"mapping": {str(key): _to_json(item, name) for key, item in value.items()}}
+    if isinstance(value, (list, tuple)):
+        return [_to_json(item, name) for item in value]
+    if callable(value):
+        return {"function": function_name(value)}
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    raise SeqpaError(f"the parameter {name} = {value!r} cannot be stored in a model file")
+
+
+def _from_json(value: Any, allow_imports: bool) -> Any:
+    if isinstance(value, list):
+        return [_from_json(item, allow_imports) for item in value]
+    if not isinstance(value, dict):
+        return value
+    ((kind, content),) = value.items()
+    if kind == "hierarchy":
+        tree: dict[str, Any] = {}
+        for path in content:
+            below = tree
+            for label in path:
+                below = below.setdefault(label, {})
+        return Hierarchy(tree)
+    if kind == "matrix":
+        return np.array(content)
+    if kind == "pairs":
+        return {tuple(pair[:-1]): pair[-1] for pair in content}
+    if kind == "mapping":
+        return {key: _from_json(item, allow_imports) for key, item in content.items()}
+    if content is not None and allow_imports:
+        return import_function(content)
+    return UnloadedFunction(content)
+
+
+def _parameters(tagger: SequenceTagger) -> dict[str, Any]:
+    # Resources are inside the encoder's arrays; a file of theirs may be gone.
+    skipped = ("resources",)
+    return {
+        name: _to_json(value, name)
+        for name, value in tagger.get_params().items()
+        if name not in skipped
+    }
+
+
+# Model
+
+
+def save_model(tagger: SequenceTagger, path: Path, *, half: bool = False) -> None:
+    """Write what tagging needs: features without a weight are left out."""
+    frozen = tagger._frozen
+    source = tagger._source
+    if source.function is not None and function_name(source.function) is None:
+        raise SeqpaError(
+            "the feature function cannot be named as module:function: define it at the top level "
+            "of an importable module, so that the model can find it again"
+        )
+    keep = frozen.nonzero()
+    keep_pairs = None if frozen.pair_rows is None else frozen.pair_rows[:, 1] != 0
+    encoder_arrays, encoder = source.pruned(keep, keep_pairs).encoder.to_arrays()
+    arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
+    weights = {
+        "rows": frozen.rows[keep],
+        "arena": frozen.arena,
+        "transitions": frozen.transitions,
+    }
+    if frozen.pair_rows is not None and frozen.pair_arena is not None and keep_pairs is not None:
+        weights["pair_rows"] = frozen.pair_rows[keep_pairs]
+        weights["pair_arena"] = frozen.pair_arena
+    if half:
+        weights |= _halved(weights, frozen.n_labels)
+    arrays |= {f"weights.{name}": array for name, array in weights.items()}
+    header = {
+        "labels": list(tagger.classes_),
+        "parameters": _parameters(tagger),
+        "encoder": encoder,
+        "epoch": getattr(tagger, "n_iter_", 0),
+    }
+    _write(path, "model", header, arrays)
+
+
+def _halved(weights: Mapping[str, NDArray[Any]], n_labels: int) -> Arrays:
+    if n_labels > _MAX_HALF_LABELS or "pair_arena" in weights:
+        raise SeqpaError(
+            f"half=True stores at most {_MAX_HALF_LABELS} labels and no features on label pairs"
+        )
+    halved = {name: weights[name].astype(np.float16) for name in ("arena", "transitions")}
+    if not all(np.isfinite(array).all() for array in halved.values()):
+        raise SeqpaError("half=True cannot store these weights: one is above 65504")
+    return halved
+
+
+def load_model(
+    cls: type[SequenceTagger], path: Path, *, allow_imports: bool = False
+) -> SequenceTagger:
+    """Read a model; see `SequenceTagger.load`."""
+    header, arrays = _read(path, "model")
+    try:
+        tagger = _tagger(cls, header, allow_imports)
+        tagger.classes_ = _labels(header)
+        tagger._source = _source(header, arrays, tagger.features)
+        tagger._frozen = _frozen(arrays, "weights.", len(tagger.classes_))
+        tagger.n_iter_ = int(header["epoch"])
+        tagger._frozen.validate()
+        _check_sizes(tagger._source, tagger._frozen)
+        tagger._prepare()
+    except SeqpaError as error:
+        raise SeqpaError(f"{path}: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise SeqpaError(f"{path}: is damaged: {error}") from None
+    return tagger
+
+
+def model_header(path: Path) -> dict[str, Any]:
+    """The header of a model file, for looking at."""
+    return _read(path, "model")[0]
+
+
+def _tagger(
+    cls: type[SequenceTagger], header: Mapping[str, Any], allow_imports: bool
+) -> SequenceTagger:
+    features = header["parameters"].get("features")
+    if isinstance(features, dict) and "function" in features and not allow_imports:
+        raise SeqpaError(
+            f"the model needs the feature function {features['function']!r}: if you trust it, "
+            f"load with allow_imports=True"
+        )
+    parameters = {
+        name: _from_json(value, allow_imports) for name, value in header["parameters"].items()
+    }
+    return cls(**parameters)
+
+
+def _labels(header: Mapping[str, Any]) -> list[str]:
+    labels = header["labels"]
+    if not labels or len(set(labels)) != len(labels) or not all(type(x) is str for x in labels):
+        raise SeqpaError("is damaged: its labels are not distinct strings")
+    return list(labels)
+
+
+def _source(header: Mapping[str, Any], arrays: Arrays, features: Any) -> FeatureSource:
+    own = {
+        name.removeprefix("encoder."): array
+        for name, array in arrays.items()
+        if name.startswith("encoder.")
+    }
+    encoder = header["encoder"]
+    kind = DictEncoder if encoder.get("encoder") == "dicts" else FeatureEncoder
+    return FeatureSource(kind.from_arrays(own, encoder), features if callable(features) else None)
+
+
+def _frozen(arrays: Arrays, prefix: str, n_labels: int) -> FrozenWeights:
+    found: dict[str, Any] = {}
+    for field in fields(FrozenWeights)[1:]:
+        array = arrays.get(prefix + field.name)
+        if array is not None:
+            wanted = np.int32 if field.name.endswith("rows") else np.float32
+            if array.dtype == np.float16:
+                array = array.astype(np.float32)
+            if array.dtype != wanted:
+                raise SeqpaError(f"is damaged: {field.name} has type {array.dtype}")
+        found[field.name] = array
+    if any(found[name] is None for name in ("rows", "arena", "transitions")):
+        raise SeqpaError("is damaged: weights are missing")
+    if (found["pair_rows"] is None) != (found["pair_arena"] is None):
+        raise SeqpaError("is damaged: weights of label pairs are missing")
+    return FrozenWeights(n_labels, **found)
+
+
+def _check_sizes(source: FeatureSource, frozen: FrozenWeights) -> None:
+    pairs = None if frozen.pair_rows is None else len(frozen.pair_rows)
+    if (source.encoder.n_features, source.n_pair_features) != (len(frozen.rows), pairs):
+        raise SeqpaError("is damaged: features and weights do not agree in number")
+
+
+# Training state
+
+
+def save_state(tagger: SequenceTagger, path: Path) -> None:
+    """Write all that going on needs; see `SequenceTagger.save_state`."""
+    state = tagger._state
+    if state is None:
+        raise SeqpaError("there is no training state: only a tagger that is being trained has one")
+    encoder_arrays, encoder = state.source.encoder.to_arrays()
+    arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
+    arrays |= {f"training.{name}": array for name, array in state.weights.to_arrays().items()}
+    if state.best_score is not None:
+        for field in fields(FrozenWeights)[1:]:
+            array = getattr(tagger._frozen, field.name)
+            if array is not None:
+                arrays[f"best.{field.name}"] = array
+    header = {
+        "labels": state.labels,
+        "parameters": _parameters(tagger),
+        "encoder": encoder,
+        "epoch": state.epoch,
+        "best_score": state.best_score,
+        "best_epoch": state.best_epoch,
+        "generator": _plain(state.rng.bit_generator.state),
+    }
+    _write(path, "state", header, arrays)
+
+
+def _plain(value: Any) -> Any:
+    """A generator's state without NumPy types."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def load_state(tagger: SequenceTagger, path: Path) -> None:
+    """Read a training state into a tagger with the same parameters."""
+    header, arrays = _read(path, "state")
+    own = json.loads(json.dumps(_parameters(tagger)))
+    for name, value in header["parameters"].items():
+        if name != "epochs" and name in own and own[name] != value:
+            raise SeqpaError(
+                f"{path}: was saved with {name} = {value!r}, this tagger has {own[name]!r}: "
+                f"go on with the same parameters, or train afresh"
+            )
+    try:
+        labels = _labels(header)
+        source = _source(header, arrays, tagger.features)
+        training = {
+            name.removeprefix("training."): array
+            for name, array in arrays.items()
+            if name.startswith("training.")
+        }
+        rng = np.random.default_rng()
+        generator = getattr(np.random, header["generator"]["bit_generator"])()
+        generator.state = header["generator"]
+        rng = np.random.Generator(generator)
+        state = TrainingState(
+            source,
+            labels,
+            TrainingWeights.from_arrays(training),
+            rng,
+            int(header["epoch"]),
+            header["best_score"],
+            int(header["best_epoch"]),
+        )
+        tagger._state = tagger._resumed = state
+        tagger._stale = True
+        if state.best_score is not None:
+            tagger._keep(_frozen(arrays, "best.", len(labels)))
+        tagger.n_iter_ = state.best_epoch
+    except SeqpaError as error:
+        raise SeqpaError(f"{path}: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise SeqpaError(f"{path}: is damaged: {error}") from None

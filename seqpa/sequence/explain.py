@@ -1,0 +1,134 @@
+"""Why a token got its label: what each feature gave to it and to the runner-up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqpa.sequence.decoder import Decoder, FrozenWeights
+from seqpa.sequence.encode import Encoded, FeatureEncoder
+from seqpa.sequence.inputs import FeatureSource
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one feature adds to the score of either label.
+
+    name : the feature, or ``transition(A -> B or A -> C)``
+    chosen, runner_up : value × weight for the two labels
+    """
+
+    name: str
+    chosen: float
+    runner_up: float
+
+    @property
+    def difference(self) -> float:
+        """How much the feature speaks for the chosen label."""
+        return self.chosen - self.runner_up
+
+
+@dataclass(frozen=True, slots=True)
+class TokenExplanation:
+    """One token: its label, the best alternative, and what decided between them.
+
+    The runner-up is the label of the best label sequence that differs at this token, and its
+    transitions are those of that sequence, so `margin`, by which the whole sequence lost, need
+    not be the sum of the differences here: other tokens may change with it.
+    """
+
+    token: Any
+    label: str
+    runner_up: str | None
+    margin: float
+    contributions: tuple[Contribution, ...]
+
+    def __str__(self) -> str:
+        head = f"{self.token}: {self.label}"
+        if self.runner_up is None:
+            return head
+        lines = [f"{head}, not {self.runner_up} (margin {self.margin:.3f})"]
+        lines += [
+            f"  {c.difference:+9.3f}  {c.name}  ({c.chosen:+.3f} against {c.runner_up:+.3f})"
+            for c in self.contributions
+        ]
+        return "\n".join(lines)
+
+
+def explain(
+    sentence: Sequence[Any],
+    decoder: Decoder,
+    frozen: FrozenWeights,
+    source: FeatureSource,
+    labels: Sequence[str],
+    encoded: Encoded,
+) -> list[TokenExplanation]:
+    """An explanation for each token, contributions by how much they matter."""
+    path = decoder.decode(encoded)
+    marginals = decoder.max_marginals(encoded, 0)
+    pair_names: list[str] = []
+    if isinstance(source.encoder, FeatureEncoder) and encoded.pair_indptr is not None:
+        pair_names = source.encoder.pair_feature_names()
+    result = []
+    for t, token in enumerate(sentence):
+        chosen = int(path[t])
+        others = marginals[t].copy()
+        others[chosen] = -np.inf
+        rival = int(others.argmax())
+        if len(labels) < 2 or others[rival] < -1e29:
+            result.append(TokenExplanation(token, labels[chosen], None, np.inf, ()))
+            continue
+        fixed = np.full(len(path), -1, np.int32)
+        fixed[t] = rival
+        rival_path = decoder.decode(encoded, fixed)
+        parts = _emissions(frozen, source, encoded, t, chosen, rival)
+        for i in (t, t + 1):
+            if 0 < i < len(path):
+                parts += _transitions(frozen, labels, encoded, pair_names, i, path, rival_path)
+        parts.sort(key=lambda part: -abs(part.difference))
+        margin = float(marginals[t, chosen] - others[rival])
+        result.append(TokenExplanation(token, labels[chosen], labels[rival], margin, tuple(parts)))
+    return result
+
+
+def _emissions(
+    frozen: FrozenWeights, source: FeatureSource, encoded: Encoded, t: int, chosen: int, rival: int
+) -> list[Contribution]:
+    parts = []
+    for j in range(int(encoded.indptr[t]), int(encoded.indptr[t + 1])):
+        feature = int(encoded.features[j])
+        value = 1.0 if encoded.values is None else float(encoded.values[j])
+        weights = frozen.feature_weights(feature)
+        a, b = value * weights.get(chosen, 0.0), value * weights.get(rival, 0.0)
+        if a or b:
+            parts.append(Contribution(source.encoder.feature_name(feature), a, b))
+    return parts
+
+
+def _transitions(
+    frozen: FrozenWeights,
+    labels: Sequence[str],
+    encoded: Encoded,
+    pair_names: Sequence[str],
+    t: int,
+    path: Any,
+    rival: Any,
+) -> list[Contribution]:
+    ours, theirs = (int(path[t - 1]), int(path[t])), (int(rival[t - 1]), int(rival[t]))
+    if ours == theirs:
+        return []
+    ways = [f"{labels[before]} -> {labels[after]}" for before, after in (ours, theirs)]
+    name = f"transition({ways[0]} or {ways[1]})"
+    parts = [Contribution(name, float(frozen.transitions[ours]), float(frozen.transitions[theirs]))]
+    if encoded.pair_indptr is not None and encoded.pair_features is not None:
+        for j in range(int(encoded.pair_indptr[t]), int(encoded.pair_indptr[t + 1])):
+            feature = int(encoded.pair_features[j])
+            value = 1.0 if encoded.pair_values is None else float(encoded.pair_values[j])
+            weights = frozen.pair_feature_weights(feature)
+            a, b = value * weights.get(ours, 0.0), value * weights.get(theirs, 0.0)
+            if a or b:
+                parts.append(Contribution(f"{pair_names[feature]} on {name}", a, b))
+    return parts
