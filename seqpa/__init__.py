@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from seqpa.estimators.perceptron import PerceptronClassifier
     from seqpa.estimators.regressor import PARegressor
     from seqpa.estimators.uniclass import PAUniclass
+    from seqpa.sequence.tagger import SequenceTagger
 
 # Public name -> module. Loaded at first use, so that `import seqpa` and the command line's --help
 # do not wait for scikit-learn or nltk.
@@ -28,6 +29,7 @@ _HOMES: dict[str, str] = {
     "PARegressor": "seqpa.estimators.regressor",
     "PAUniclass": "seqpa.estimators.uniclass",
     "PerceptronClassifier": "seqpa.estimators.perceptron",
+    "SequenceTagger": "seqpa.sequence.tagger",
 }
 
 __all__ = [  # what _HOMES has, and what is here; written out for those who read without running
@@ -39,6 +41,7 @@ __all__ = [  # what _HOMES has, and what is here; written out for those who read
     "PAUniclass",
     "PerceptronClassifier",
     "SeqpaError",
+    "SequenceTagger",
     "__version__",
 ]
 
