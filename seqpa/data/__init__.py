@@ -1,0 +1,267 @@
+"""Corpora in and out: CoNLL columns, CoNLL-U, JSON lines, plain text, NLTK's corpora.
+
+``read`` gives a whole corpus, ``read_chunks`` the same in constant memory, ``write_tagged`` a
+copy of what was read with labels in it.
+
+>>> import tempfile, pathlib
+>>> folder = pathlib.Path(tempfile.mkdtemp())
+>>> _ = (folder / "in.conll").write_text("# id = 7\\nAda NNP\\nwon VBD\\n\\nWhy WRB\\n")
+>>> chunks = read_chunks(folder / "in.conll", columns=["word", "pos", "label"],
+...                      with_labels=False, keep_layout=True)
+>>> tagged = ((chunk, ["X"] * chunk.n_tokens) for chunk in chunks)
+>>> write_tagged(folder / "out.conll", tagged)
+>>> print((folder / "out.conll").read_text())
+# id = 7
+Ada NNP X
+won VBD X
+<BLANKLINE>
+Why WRB X
+<BLANKLINE>
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Protocol, TextIO, TypeAlias
+
+from seqpa.data import conll, conllu, jsonl, schemes, text
+from seqpa.data.columns import Columns
+from seqpa.data.corpus import Corpus, Extras, Layout, Sentence, Token
+from seqpa.data.nltk_corpora import read_nltk
+from seqpa.data.sink import open_sink
+from seqpa.data.source import BLOCK_BYTES, Block, read_blocks, source_name
+from seqpa.errors import SeqpaError
+
+__all__ = [
+    "FORMATS",
+    "Corpus",
+    "Extras",
+    "Layout",
+    "Sentence",
+    "Token",
+    "read",
+    "read_chunks",
+    "write_tagged",
+]
+
+FORMATS = ("conll", "conllu", "jsonl", "text", "nltk")
+CHUNK_BYTES = 1 << 18
+Labels: TypeAlias = "Sequence[str] | Sequence[Sequence[str]]"
+Tagged: TypeAlias = "tuple[Corpus, Labels] | tuple[Corpus, Labels, Extras]"
+
+
+class Reader(Protocol):
+    """What a format has: where its text may be cut, and what a block of it says."""
+
+    @property
+    def cut(self) -> Callable[[str], int]:
+        """Where the last whole sentence of a text ends."""
+
+    def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
+        """The sentences of a block."""
+
+
+def read(
+    path: str | Path,
+    format: str = "conll",
+    columns: Sequence[str] | None = None,
+    label: str | None = None,
+    encoding: str = "utf-8",
+    scheme: str | None = None,
+    with_labels: bool = True,
+    tokenizer: str = "nltk",
+    language: str = "english",
+) -> Corpus:
+    """Read a whole file (``-`` is standard input; gzip is seen by itself).
+
+    ``columns`` names the columns in the file's order, ``_`` one to ignore; ``label`` is the one
+    to learn. By default they are ``word, label`` and ``label``; in CoNLL-U, ``word`` and
+    ``upos`` (also ``xpos``, ``feats``, ``upos+feats``). ``scheme`` (iob1, iob2, bioes) checks
+    chunk labels and converts them. Without labels, a column file may have the label's column or
+    not. ``tokenizer`` (nltk, whitespace) and ``language`` are for plain text.
+    """
+    chunks = read_chunks(
+        path,
+        format=format,
+        columns=columns,
+        label=label,
+        encoding=encoding,
+        scheme=scheme,
+        with_labels=with_labels,
+        tokenizer=tokenizer,
+        language=language,
+        chunk_bytes=BLOCK_BYTES,
+        pool={},
+    )
+    return Corpus.joined(chunks)
+
+
+def read_chunks(
+    path: str | Path,
+    format: str = "conll",
+    columns: Sequence[str] | None = None,
+    label: str | None = None,
+    encoding: str = "utf-8",
+    scheme: str | None = None,
+    with_labels: bool = True,
+    tokenizer: str = "nltk",
+    language: str = "english",
+    keep_layout: bool = False,
+    chunk_bytes: int = CHUNK_BYTES,
+    pool: dict[str, str] | None = None,
+) -> Iterator[Corpus]:
+    """Read as ``read`` does, in corpora of about ``chunk_bytes`` of text each.
+
+    ``keep_layout`` keeps what ``write_tagged`` needs for a faithful copy: comments, blank lines,
+    every other column. Then a chunk may have no sentence at all, only such lines. Equal strings
+    of a chunk are one object; through a common ``pool``, those of all chunks.
+    """
+    if format not in FORMATS:
+        raise _unknown_format(format, FORMATS)
+    to_scheme = None if scheme is None else _SchemeChange(scheme, source_name(path))
+    chunks: Iterator[Corpus]
+    if format == "nltk":
+        chunks = read_nltk(str(path), columns, label or "label", with_labels)
+    else:
+        layout = keep_layout or to_scheme is not None
+        reader = _reader(format, columns, label, with_labels, tokenizer, language, layout)
+        blocks = read_blocks(path, encoding, reader.cut, chunk_bytes)
+        chunks = (reader.parse(block, {} if pool is None else pool) for block in blocks)
+    sentences = 0
+    for corpus in chunks:
+        sentences += len(corpus)
+        if to_scheme is not None and corpus.labels is not None:
+            corpus.labels = to_scheme(corpus)
+        if not keep_layout:
+            corpus.layout = None
+        if keep_layout or len(corpus):
+            yield corpus
+    if not sentences:
+        raise SeqpaError(f"{source_name(path)}: there is no sentence in it; is it the right file?")
+
+
+def write_tagged(
+    target: str | Path | TextIO,
+    tagged: Iterable[Tagged],
+    format: str | None = None,
+    label: str = "upos",
+    encoding: str = "utf-8",
+    inline: bool = False,
+) -> None:
+    """Write corpora with their labels, in order; a file appears whole or not at all.
+
+    ``tagged`` yields (corpus, labels), labels flat or a list per sentence, and if wanted a
+    mapping of further values a token, each flat (a confidence, the second-best label). A corpus
+    that was read with its layout is copied with the label appended as the last column; in its
+    field (``label``) for CoNLL-U; as ``labels`` for JSON. Any other is written in ``format``
+    (conll by default). ``inline`` writes text as ``word_label``, one sentence a line.
+    """
+    known = [name for name in FORMATS if name != "nltk"]
+    if format is not None and format not in known:
+        raise _unknown_format(format, known)
+    with open_sink(target, encoding) as sink:
+        for corpus, labels, *more in tagged:
+            flat = _flat(labels)
+            if len(flat) != corpus.n_tokens:
+                raise SeqpaError(f"{len(flat)} labels for {corpus.n_tokens} tokens")
+            extras: Extras = more[0] if more else {}
+            sink.write(_rendered(corpus, flat, extras, format, label, inline))
+
+
+def _rendered(
+    corpus: Corpus,
+    labels: Sequence[str],
+    extras: Extras,
+    format: str | None,
+    label: str,
+    inline: bool,
+) -> str:
+    layout = corpus.layout
+    is_text = layout is not None and layout.format == "text"
+    if layout is not None and format in (None, layout.format) and (inline or not is_text):
+        return layout.render(labels, extras)
+    if inline:
+        return text.render_inline(corpus, labels, extras)
+    if format == "conllu":
+        return conllu.render(corpus, labels, extras, label)
+    if format == "jsonl":
+        return jsonl.render(corpus, labels, extras)
+    return conll.render(corpus, labels, extras)
+
+
+def _reader(
+    format: str,
+    columns: Sequence[str] | None,
+    label: str | None,
+    with_labels: bool,
+    tokenizer: str,
+    language: str,
+    keep_layout: bool,
+) -> Reader:
+    if format == "text":
+        if with_labels:
+            raise SeqpaError(
+                f"plain text has no labels; read {', '.join(FORMATS[:3])} files to learn from"
+            )
+        return text.TextReader(tokenizer, language, keep_layout)
+    if format == "conllu":
+        fields = ("word",) if columns is None else columns
+        return conllu.ConlluReader(fields, label or "upos", with_labels, keep_layout)
+    names = ("word", "label") if columns is None else columns
+    plan = Columns.checked(names, label or "label", with_labels)
+    kind = conll.ConllReader if format == "conll" else jsonl.JsonReader
+    return kind(plan, with_labels, keep_layout)
+
+
+class _SchemeChange:
+    """Checks that a file's labels are legal in one known scheme, and gives them in another."""
+
+    def __init__(self, scheme: str, source: str) -> None:
+        if scheme not in schemes.SCHEMES:
+            raise SeqpaError(f"scheme: {scheme!r} is none of {', '.join(schemes.SCHEMES)}")
+        self._scheme = scheme
+        self._source = source
+        self._possible = list(schemes.SCHEMES)
+        self._sentences = 0
+
+    def __call__(self, corpus: Corpus) -> list[str]:
+        start = 0
+        converted: list[str] = []
+        for labels in corpus.y:
+            self._check(corpus, labels, start)
+            converted.extend(schemes.convert(labels, self._scheme))
+            start += len(labels)
+            self._sentences += 1
+        return converted
+
+    def _check(self, corpus: Corpus, labels: list[str], start: int) -> None:
+        illegal = {}
+        for scheme in self._possible:
+            position = schemes.violation(labels, scheme)
+            if position is not None:
+                illegal[scheme] = position
+        self._possible = [scheme for scheme in self._possible if scheme not in illegal]
+        if self._possible:
+            return
+        scheme, position = max(illegal.items(), key=lambda item: item[1])
+        token = min(position, len(labels) - 1)
+        if corpus.layout is None:
+            where = f"{self._source}: sentence {self._sentences + 1}, token {token + 1}"
+        else:
+            where = f"{self._source}:{corpus.layout.line_of(start + token)}"
+        raise SeqpaError(f"{where}: {schemes.describe(labels, position, scheme)}")
+
+
+def _flat(labels: Labels) -> Sequence[str]:
+    if len(labels) and not isinstance(labels[0], str):
+        return list(chain.from_iterable(labels))
+    return labels  # type: ignore[return-value]
+
+
+def _unknown_format(format: str, known: Sequence[str]) -> SeqpaError:
+    near = difflib.get_close_matches(format, known, 1)
+    hint = f"did you mean {near[0]}?" if near else f"right are {', '.join(known)}"
+    return SeqpaError(f"format: {format!r} is not known; {hint}")

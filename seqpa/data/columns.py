@@ -1,0 +1,58 @@
+"""What the columns of a file are: which are input, which is the label, which are ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from seqpa.errors import SeqpaError
+
+IGNORED = "_"
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The configured columns of a file, in its order.
+
+    >>> plan = Columns(("word", "_", "ner"), "ner")
+    >>> plan.names, plan.inputs(with_label=True), plan.label_at
+    (('word',), [0], 2)
+    """
+
+    all: tuple[str, ...]
+    label: str | None
+
+    @classmethod
+    def checked(cls, names: Sequence[str], label: str, need_label: bool) -> Columns:
+        """Columns whose names make sense; ``label`` may be absent unless it is needed."""
+        names = tuple(names)
+        listed = ", ".join(names)
+        for name in names:
+            if name != IGNORED and names.count(name) > 1:
+                raise SeqpaError(f"columns: {name!r} is named twice in {listed}")
+        if need_label and label not in names:
+            raise SeqpaError(f"columns: the label column {label!r} is not among {listed}")
+        plan = cls(names, label if label in names else None)
+        if not plan.names:
+            raise SeqpaError(f"columns: none of {listed or 'no columns'} is left as input")
+        return plan
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The input columns: neither the label nor ignored."""
+        return tuple(n for n in self.all if n not in (self.label, IGNORED))
+
+    @property
+    def label_at(self) -> int | None:
+        """Where the label stands in a row."""
+        return None if self.label is None else self.all.index(self.label)
+
+    def widths(self, label_required: bool) -> tuple[int, ...]:
+        """How many cells a row may have: with its label and, if allowed, without."""
+        full = len(self.all)
+        return (full,) if label_required or self.label is None else (full, full - 1)
+
+    def inputs(self, with_label: bool) -> list[int]:
+        """Where the input cells stand in a row, which has the label's cell or has not."""
+        row = [n for n in self.all if with_label or n != self.label]
+        return [i for i, n in enumerate(row) if n not in (self.label, IGNORED)]

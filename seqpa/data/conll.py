@@ -1,0 +1,212 @@
+"""CoNLL columns: a token a line, its cells between tabs or spaces, a blank line per sentence.
+
+What is not a token:
+- a blank line, or one of spaces only; it ends the sentence;
+- ``-DOCSTART-`` lines, which end a sentence too;
+- comments: ``# ...`` lines (and CoNLL-2012's ``#begin document``, ``#end document``) that do not
+  have the configured number of cells, and ``# key = value`` lines of space-separated files. So
+  the token ``#`` survives, with the cells beside it.
+
+The file's first token line settles whether tabs or runs of spaces separate the cells. Between
+tabs a cell may contain spaces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa.data.columns import Columns
+from seqpa.data.corpus import Corpus, Extras
+from seqpa.data.lines import NEWLINE, byte_lines, run_lengths
+from seqpa.data.source import Block, after_last_blank_line
+from seqpa.errors import SeqpaError
+
+_COMMENT = re.compile(r"# |#(begin|end) document\b")
+_KEY_VALUE = re.compile(r"# \S+ = ")
+_DOCSTART = re.compile(r"-DOCSTART-(?=[ \t]|$)")
+_SPACES = re.compile(r"[ \t]+")
+_OTHER_SPACING = ("  ", "\t", "\n ", " \n")
+_LOOK_AT = np.zeros(256, dtype=bool)
+_LOOK_AT[[ord(sign) for sign in "# \t"]] = True
+
+
+@dataclass(frozen=True, slots=True)
+class LineLayout:
+    """A block's text, and which of its lines are tokens."""
+
+    block: Block
+    token_at: NDArray[np.int64]
+    separator: str
+    format: str = "conll"
+
+    def line_of(self, token: int) -> int:
+        """The source's line of a token, counted from 1."""
+        return self.block.first_line + int(self.token_at[token])
+
+    def render(self, labels: Sequence[str], extras: Extras) -> str:
+        """The same lines, each token's followed by its label and extra values."""
+        lines = self.block.lines
+        for column in (labels, *extras.values()):
+            _refuse(column, " \t\n\r" if self.separator == " " else "\t\n\r")
+            for i, value in zip(self.token_at.tolist(), column, strict=True):
+                lines[i] += self.separator + value
+        end = self.block.newline
+        return end.join(lines) + end
+
+
+class ConllReader:
+    """Reads the blocks of one file, in order.
+
+    >>> from seqpa.data.source import Block
+    >>> reader = ConllReader(Columns(("word", "_", "label"), "label"))
+        >>> block = Block("a.conll", 1, "# a comment, not a token\\nAda NNP B-PER\\n# # O\\n")
+        >>> corpus = reader.parse(block, {})
+        >>> corpus.X, corpus.y
+        ([['Ada', '#']], [['B-PER', 'O']])
+    """
+
+    cut = staticmethod(after_last_blank_line)
+
+    def __init__(self, columns: Columns, labels: bool = True, keep_layout: bool = False) -> None:
+        self._columns = columns
+        self._labels = labels
+        self._keep_layout = keep_layout
+        self._widths = columns.widths(labels)
+        self._separator = ""
+        self._width = 0
+
+    def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
+        """The sentences of a block; equal strings become one object through ``pool``."""
+        if not self._width:
+            self._settle(block)
+        token_at, sentence, body = self._tokens(block)
+        width = self._width or len(self._columns.all)
+        cells = body.replace("\n", self._separator).split(self._separator) if body else []
+        columns = [cells[i::width] for i in self._columns.inputs(width == len(self._columns.all))]
+        shared = pool.setdefault
+        columns = [list(map(shared, column, column)) for column in columns]
+        labels = None
+        if self._labels:
+            flat = cells[self._columns.label_at :: width]
+            labels = list(map(shared, flat, flat))
+            if "" in labels:
+                at = int(token_at[labels.index("")])
+                raise block.error(at, "the label is missing: its cell is empty")
+        layout = None
+        if self._keep_layout:
+            layout = LineLayout(block, token_at, "\t" if width == 1 else self._separator)
+        return Corpus(self._columns.names, columns, run_lengths(sentence), labels, layout)
+
+    def _settle(self, block: Block) -> None:
+        """Find the separator and the number of cells from the first line that is a token."""
+        hashes = []
+        for index, line in enumerate(block.lines):
+            if not line.strip(" \t") or _DOCSTART.match(line):
+                continue
+            if _COMMENT.match(line):
+                hashes.append(line)
+                continue
+            self._separator = "\t" if "\t" in line else " "
+            width = len(_split(line, self._separator))
+            if width not in self._widths:
+                raise block.error(index, self._wrong_width(width))
+            self._width = width
+            return
+        for line in hashes:  # nothing but lines that may be comments: a token fits exactly
+            separator = "\t" if "\t" in line else " "
+            width = len(_split(line, separator))
+            if width in self._widths and not (separator == " " and _KEY_VALUE.match(line)):
+                self._separator, self._width = separator, width
+                return
+
+    def _tokens(self, block: Block) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
+        """Which lines are tokens, the sentence of each, and their text with single separators.
+
+        The work per line is done on the bytes, all lines at once: only lines that begin with one
+        of a few signs are looked at one by one.
+        """
+        text = block.text
+        data, starts = byte_lines(text)
+        first = data[starts]
+        is_token = first != NEWLINE
+        is_end = ~is_token
+        look_at = _LOOK_AT[first]
+        if "-DOCSTART-" in text:
+            look_at |= first == ord("-")
+        lines: list[str] = []
+        for i in np.flatnonzero(look_at).tolist():
+            lines = lines or block.lines
+            if not lines[i].strip(" \t") or _DOCSTART.match(lines[i]):
+                is_token[i] = False
+                is_end[i] = True
+            elif _COMMENT.match(lines[i]) and self._is_comment(lines[i]):
+                is_token[i] = False
+        token_at = np.flatnonzero(is_token)
+        sentence = np.cumsum(is_end)[token_at]
+        if not len(token_at):
+            return token_at, sentence, ""
+        if np.count_nonzero(first == NEWLINE) + len(token_at) == len(starts):
+            body = text.strip("\n")
+            while "\n\n" in body:
+                body = body.replace("\n\n", "\n")
+        else:
+            body = "\n".join(compress(lines, is_token.tolist()))
+        if self._separator == " " and any(odd in f"\n{body}\n" for odd in _OTHER_SPACING):
+            body = "\n".join(_SPACES.sub(" ", line.strip(" \t")) for line in body.split("\n"))
+            counts = np.fromiter((line.count(" ") for line in body.split("\n")), dtype=np.int32)
+        else:
+            is_separator = data == ord(self._separator)
+            counts = np.add.reduceat(is_separator, starts, dtype=np.int32)[token_at]
+        wrong = np.flatnonzero(counts != self._width - 1)
+        if len(wrong):
+            raise block.error(int(token_at[wrong[0]]), self._wrong_width(int(counts[wrong[0]]) + 1))
+        return token_at, sentence, body
+
+    def _is_comment(self, line: str) -> bool:
+        if self._separator == " " and _KEY_VALUE.match(line):
+            return True
+        return len(_split(line, self._separator or " ")) != self._width
+
+    def _wrong_width(self, width: int) -> str:
+        listed = ", ".join(self._columns.all)
+        kind = "tab" if self._separator == "\t" else "space"
+        found = f"{width} {kind}-separated {'column' if width == 1 else 'columns'}"
+        if self._width and self._width != len(self._columns.all):
+            return f"{found} where the lines above have {self._width} ({listed}, without the label)"
+        if len(self._widths) == 2:
+            return f"{found} where {self._widths[0]} ({listed}) or one less (no label) are right"
+        return f"{found} where {self._widths[0]} are configured: {listed}"
+
+
+def render(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
+    """Tab-separated columns for a corpus of any origin, the label (and extra values) last.
+
+    >>> render(Corpus.from_sentences([["Ada", "won"]]), ["B-PER", "O"], {})
+    'Ada\\tB-PER\\nwon\\tO\\n\\n'
+    """
+    known = [] if corpus.labels is None else [corpus.labels]
+    table = [*corpus.columns, *known, labels, *extras.values()]
+    for column in table:
+        _refuse(column, "\t\n\r\0")
+    if any(_DOCSTART.match(word) for word in set(corpus.columns[0])):
+        raise SeqpaError("a CoNLL token cannot be -DOCSTART-: it would be read as a boundary")
+    rows = ["\t".join(row) for row in zip(*table, strict=True)]
+    return "".join("\n".join(sentence) + "\n\n" for sentence in corpus.split(rows))
+
+
+def _split(line: str, separator: str) -> list[str]:
+    if separator == "\t":
+        return line.split("\t")
+    return _SPACES.split(line.strip(" \t"))
+
+
+def _refuse(column: Sequence[str], signs: str) -> None:
+    for cell in set(column):
+        if any(sign in cell for sign in signs):
+            raise SeqpaError(f"a CoNLL cell cannot hold the tab, space or line end in {cell!r}")

@@ -1,0 +1,198 @@
+"""CoNLL-U: ten tab-separated fields a token, ``#`` comments, multiword ranges and empty nodes.
+
+Ranges (``3-4``) and empty nodes (``5.1``) are not tokens to tag: they are skipped on reading and
+stand unchanged in the tagged copy. The label is UPOS, XPOS, FEATS, or UPOS and FEATS together
+(``upos+feats``: ``NOUN|Case=Acc|Number=Sing``; just ``NOUN`` where FEATS is ``_``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa.data.corpus import Corpus, Extras
+from seqpa.data.lines import NEWLINE, byte_lines, run_lengths
+from seqpa.data.source import Block, after_last_blank_line
+from seqpa.errors import SeqpaError
+
+FIELDS = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+UPOS, FEATS, MISC = FIELDS.index("upos"), FIELDS.index("feats"), FIELDS.index("misc")
+LABELS = {
+    "upos": ("upos",),
+    "xpos": ("xpos",),
+    "feats": ("feats",),
+    "upos+feats": ("upos", "feats"),
+}
+_NOT_A_TOKEN = re.compile(r"[0-9]+(-[0-9]+|\.[0-9]+)$")
+_TAB = ord("\t")
+
+
+@dataclass(frozen=True, slots=True)
+class ConlluLayout:
+    """A block's text, and which of its lines are tokens."""
+
+    block: Block
+    token_at: NDArray[np.int64]
+    label: str
+    format: str = "conllu"
+
+    def line_of(self, token: int) -> int:
+        """The source's line of a token, counted from 1."""
+        return self.block.first_line + int(self.token_at[token])
+
+    def render(self, labels: Sequence[str], extras: Extras) -> str:
+        """The same lines with the labels in their field and extra values in MISC."""
+        lines = self.block.lines
+        values = list(zip(*extras.values(), strict=True)) or [()] * len(labels)
+        for i, label, value in zip(self.token_at.tolist(), labels, values, strict=True):
+            cells = lines[i].split("\t")
+            _fill(cells, self.label, label, extras, value)
+            lines[i] = "\t".join(cells)
+        end = self.block.newline
+        return end.join(lines) + end
+
+
+class ConlluReader:
+    """Reads the blocks of one file; ``columns`` are fields by name (``word`` is FORM).
+
+    >>> from seqpa.data.source import Block
+    >>> rows = ["1-2\\tim\\t" + "\\t".join("_" * 8), "1\\tin\\tin\\tADP\\t" + "\\t".join("_" * 6)]
+    >>> ConlluReader(("word", "lemma")).parse(Block("a.conllu", 1, "\\n".join(rows)), {})
+    Corpus(names=('word', 'lemma'), columns=[['in'], ['in']], lengths=array([1]), labels=['ADP'])
+    """
+
+    cut = staticmethod(after_last_blank_line)
+
+    def __init__(
+        self,
+        columns: Sequence[str] = ("word",),
+        label: str = "upos",
+        labels: bool = True,
+        keep_layout: bool = False,
+    ) -> None:
+        self.names = checked_names(columns, label)
+        self._label = label
+        self._labels = labels
+        self._keep_layout = keep_layout
+
+    def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
+        """The sentences of a block; equal strings become one object through ``pool``."""
+        data, starts = byte_lines(block.text)
+        first = data[starts]
+        is_row = (first != NEWLINE) & (first != ord("#"))
+        lines = block.lines
+        is_end = first == NEWLINE
+        for i in np.flatnonzero((first == ord(" ")) | (first == _TAB)).tolist():
+            if not lines[i].strip(" \t"):
+                is_row[i] = False
+                is_end[i] = True
+        row_at = np.flatnonzero(is_row)
+        fields = np.add.reduceat(data == _TAB, starts, dtype=np.int32)[row_at] + 1
+        if (fields != len(FIELDS)).any():
+            wrong = int(np.flatnonzero(fields != len(FIELDS))[0])
+            raise block.error(
+                int(row_at[wrong]),
+                f"{fields[wrong]} tab-separated fields where CoNLL-U has {len(FIELDS)}",
+            )
+        rows = "\t".join(compress(lines, is_row.tolist()))
+        cells = rows.split("\t") if rows else []
+        ids = cells[:: len(FIELDS)]
+        is_token = self._tokens(block, ids, row_at)
+        token_at = row_at[is_token]
+        chosen = is_token.tolist()
+        table = {
+            name: list(compress(cells[FIELDS.index(name) :: len(FIELDS)], chosen))
+            for name in {*self.names, *(LABELS[self._label] if self._labels else ())}
+        }
+        shared = pool.setdefault
+        labels = None
+        if self._labels:
+            labels = self._label_column(table, block, token_at)
+            labels = list(map(shared, labels, labels))
+        return Corpus(
+            self.names,
+            [list(map(shared, table[name], table[name])) for name in self.names],
+            run_lengths(np.cumsum(is_end)[token_at]),
+            labels,
+            ConlluLayout(block, token_at, self._label) if self._keep_layout else None,
+        )
+
+    def _tokens(self, block: Block, ids: list[str], row_at: NDArray[np.int64]) -> NDArray[np.bool_]:
+        is_token = np.ones(len(ids), dtype=bool)
+        for i, name in enumerate(ids):
+            if not (name.isascii() and name.isdigit()):
+                if not _NOT_A_TOKEN.match(name):
+                    raise block.error(
+                        int(row_at[i]),
+                        f"the ID {name!r} is no number, range (3-4) or empty node (5.1)",
+                    )
+                is_token[i] = False
+        return is_token
+
+    def _label_column(
+        self, table: dict[str, list[str]], block: Block, token_at: NDArray[np.int64]
+    ) -> list[str]:
+        if self._label == "upos+feats":
+            upos, feats = table["upos"], table["feats"]
+            labels = [u if f == "_" else f"{u}|{f}" for u, f in zip(upos, feats, strict=True)]
+            needed = upos
+        else:
+            labels = needed = table[self._label]
+        # FEATS may well be empty; a part of speech that is not there is a gap in the data.
+        if self._label != "feats":
+            for gap in {"_", ""} & set(needed):
+                field = LABELS[self._label][0].upper()
+                at = int(token_at[needed.index(gap)])
+                raise block.error(at, f"the label is missing: {field} is {gap!r}")
+        return labels
+
+
+def checked_names(columns: Sequence[str], label: str) -> tuple[str, ...]:
+    """The input columns among ``columns``, if they and the label are fields of CoNLL-U."""
+    if label not in LABELS:
+        raise SeqpaError(f"label: {label!r} is no CoNLL-U label; right are {', '.join(LABELS)}")
+    names = tuple(name for name in columns if name != label)
+    for name in names:
+        if name not in FIELDS[1:]:
+            raise SeqpaError(
+                f"columns: {name!r} is no CoNLL-U field; right are {', '.join(FIELDS[1:])}"
+            )
+        if name in LABELS[label]:
+            raise SeqpaError(f"columns: {name!r} is part of the label {label!r}, so not an input")
+    if not names or len(set(names)) != len(names):
+        raise SeqpaError("columns: name each input column once, for example word")
+    return names
+
+
+def render(corpus: Corpus, labels: Sequence[str], extras: Extras, label: str) -> str:
+    """CoNLL-U for a corpus of any origin: what is not known is ``_``."""
+    checked_names(corpus.names, label)
+    values = list(zip(*extras.values(), strict=True)) or [()] * len(labels)
+    rows = []
+    numbers = [n for length in corpus.lengths.tolist() for n in range(1, length + 1)]
+    for number, *token, tag, value in zip(numbers, *corpus.columns, labels, values, strict=True):
+        cells = [str(number)] + ["_"] * (len(FIELDS) - 1)
+        for name, cell in zip(corpus.names, token, strict=True):
+            if not cell or "\t" in cell or "\n" in cell or "\r" in cell:
+                raise SeqpaError(f"a CoNLL-U field can hold no tab, line end or nothing: {cell!r}")
+            cells[FIELDS.index(name)] = cell
+        _fill(cells, label, tag, extras, value)
+        rows.append("\t".join(cells))
+    return "".join("\n".join(sentence) + "\n\n" for sentence in corpus.split(rows))
+
+
+def _fill(cells: list[str], field: str, label: str, extras: Extras, values: Sequence[str]) -> None:
+    if field == "upos+feats":
+        cells[UPOS], _, feats = label.partition("|")
+        cells[FEATS] = feats or "_"
+    else:
+        cells[FIELDS.index(field)] = label
+    if values:
+        known = [] if cells[MISC] == "_" else [cells[MISC]]
+        pairs = [f"{name}={value}" for name, value in zip(extras, values, strict=True)]
+        cells[MISC] = "|".join(known + pairs)

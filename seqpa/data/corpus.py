@@ -1,0 +1,159 @@
+"""Sentences in memory: flat columns over all tokens, and how long each sentence is.
+
+Flat lists are what the encoder wants (it interns a whole column at once) and what costs least:
+no object per token beside its strings, and equal strings of one reading are one object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa.errors import SeqpaError
+
+Token: TypeAlias = "str | tuple[str, ...]"
+Extras: TypeAlias = Mapping[str, Sequence[str]]
+T = TypeVar("T")
+
+
+class Sentence(NamedTuple):
+    """One sentence: its tokens (strings, or tuples of cells) and its labels where known."""
+
+    tokens: list[Token]
+    labels: list[str] | None
+
+
+class Layout(Protocol):
+    """What a reader keeps so that a tagged copy differs from its source by the labels alone."""
+
+    @property
+    def format(self) -> str:
+        """The format's name."""
+
+    def line_of(self, token: int) -> int:
+        """The source's line of a token, counted from 1."""
+
+    def render(self, labels: Sequence[str], extras: Extras) -> str:
+        """The source's text with a label (and extra values) for each token."""
+
+
+@dataclass(slots=True)
+class Corpus:
+    """Sentences as flat columns.
+
+    ``names`` names the input columns, ``columns`` holds one list per name over all tokens,
+    ``lengths`` the number of tokens of each sentence, ``labels`` the label of each token or None.
+
+    >>> corpus = Corpus.from_sentences([["Rain", "fell"], ["Stop"]], [["N", "V"], ["V"]])
+    >>> corpus.columns, corpus.lengths.tolist(), corpus.labels
+    ([['Rain', 'fell', 'Stop']], [2, 1], ['N', 'V', 'V'])
+    >>> corpus[1]
+    Sentence(tokens=['Stop'], labels=['V'])
+    """
+
+    names: tuple[str, ...]
+    columns: list[list[str]]
+    lengths: NDArray[np.int64]
+    labels: list[str] | None = None
+    layout: Layout | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def from_sentences(
+        cls,
+        X: Sequence[Sequence[Token]],
+        y: Sequence[Sequence[str]] | None = None,
+        names: Sequence[str] = ("word",),
+    ) -> Corpus:
+        """Build one from lists of sentences, as ``X`` and ``y`` give them back."""
+        lengths = np.fromiter(map(len, X), dtype=np.int64, count=len(X))
+        tokens = list(chain.from_iterable(X))
+        if len(names) == 1:
+            columns = [[t if isinstance(t, str) else t[0] for t in tokens]]
+        else:
+            columns = [[t[i] for t in tokens] for i in range(len(names))]
+        labels = None if y is None else list(chain.from_iterable(y))
+        if y is not None and (len(y) != len(X) or [*map(len, y)] != lengths.tolist()):
+            raise SeqpaError("the labels must be as many as the tokens, sentence by sentence")
+        return cls(tuple(names), columns, lengths, labels)
+
+    @classmethod
+    def joined(cls, parts: Iterable[Corpus]) -> Corpus:
+        """One corpus out of several with the same columns (layouts are not carried over)."""
+        parts = list(parts)
+        if not parts:
+            raise SeqpaError("there is no corpus to join")
+        if len(parts) == 1:
+            return cls(parts[0].names, parts[0].columns, parts[0].lengths, parts[0].labels)
+        names = parts[0].names
+        columns = [
+            list(chain.from_iterable(p.columns[i] for p in parts)) for i in range(len(names))
+        ]
+        labels = None
+        if all(p.labels is not None for p in parts):
+            labels = list(chain.from_iterable(p.labels or () for p in parts))
+        return cls(names, columns, np.concatenate([p.lengths for p in parts]), labels)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens all sentences have together."""
+        return len(self.columns[0])
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each sentence starts, and at the end the number of tokens."""
+        return np.concatenate(([0], np.cumsum(self.lengths))).astype(np.int64)
+
+    @overload
+    def __getitem__(self, index: int) -> Sentence: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Corpus: ...
+
+    def __getitem__(self, index: int | slice) -> Sentence | Corpus:
+        offsets = self.offsets.tolist()
+        if isinstance(index, slice):
+            rows = range(len(self))[index]
+            pieces = [slice(offsets[i], offsets[i + 1]) for i in rows]
+
+            def pick(column: list[str]) -> list[str]:
+                return list(chain.from_iterable(column[piece] for piece in pieces))
+
+            labels = None if self.labels is None else pick(self.labels)
+            return Corpus(self.names, [*map(pick, self.columns)], self.lengths[index], labels)
+        row = range(len(self))[index]
+        piece = slice(offsets[row], offsets[row + 1])
+        tokens = _tokens([column[piece] for column in self.columns])
+        return Sentence(tokens, None if self.labels is None else self.labels[piece])
+
+    def __iter__(self) -> Iterator[Sentence]:
+        labels = [None] * len(self) if self.labels is None else self.y
+        return map(Sentence, self.X, labels)
+
+    @property
+    def X(self) -> list[list[Token]]:
+        """The sentences as lists of tokens: strings if there is one column, tuples otherwise."""
+        return self.split(_tokens(self.columns))
+
+    @property
+    def y(self) -> list[list[str]]:
+        """The labels, a list per sentence."""
+        if self.labels is None:
+            raise SeqpaError("this corpus was read without labels")
+        return self.split(self.labels)
+
+    def split(self, flat: Sequence[T]) -> list[list[T]]:
+        """Cut a list over all tokens into a list per sentence."""
+        ends = self.offsets.tolist()
+        return [list(flat[a:b]) for a, b in pairwise(ends)]
+
+
+def _tokens(columns: list[list[str]]) -> list[Token]:
+    return list(columns[0]) if len(columns) == 1 else list(zip(*columns, strict=True))

@@ -1,0 +1,172 @@
+"""JSON lines: one sentence a line, ``{"tokens": [...], "labels": [...]}``.
+
+A token is a string, a list of cells (in the order of the configured columns) or an object of
+them (by name); the label may also be a cell of each token instead of standing in ``labels``.
+Other keys of a sentence pass through to the tagged copy.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqpa.data.columns import Columns
+from seqpa.data.corpus import Corpus, Extras
+from seqpa.data.source import Block, after_last_line
+from seqpa.errors import SeqpaError
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLayout:
+    """The objects of a block, its sentences without tokens among them."""
+
+    block: Block
+    objects: list[tuple[int, dict[str, Any]]]
+    format: str = "jsonl"
+
+    def line_of(self, token: int) -> int:
+        """The source's line of a token, counted from 1."""
+        ends = np.cumsum([len(sentence["tokens"]) for _, sentence in self.objects])
+        index = self.objects[int(np.searchsorted(ends, token, side="right"))][0]
+        return self.block.first_line + index
+
+    def render(self, labels: Sequence[str], extras: Extras) -> str:
+        """The same objects with ``labels`` and, under their own names, extra values."""
+        lines = self.block.lines
+        start = 0
+        for index, sentence in self.objects:
+            end = start + len(sentence["tokens"])
+            lines[index] = _line(sentence, labels, extras, start, end)
+            start = end
+        newline = self.block.newline
+        return newline.join(lines) + newline
+
+
+class JsonReader:
+    """Reads the blocks of one file.
+
+    >>> from seqpa.data.source import Block
+    >>> line = '{"tokens": [["Ada", "NNP"], ["won", "VBD"]], "labels": ["B-PER", "O"]}'
+    >>> reader = JsonReader(Columns(("word", "pos", "label"), "label"))
+    >>> reader.parse(Block("a.jsonl", 1, line), {}).X
+    [[('Ada', 'NNP'), ('won', 'VBD')]]
+    """
+
+    cut = staticmethod(after_last_line)
+
+    def __init__(self, columns: Columns, labels: bool = True, keep_layout: bool = False) -> None:
+        self._columns = columns
+        self._labels = labels
+        self._keep_layout = keep_layout
+
+    def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
+        """The sentences of a block; equal strings become one object through ``pool``."""
+        names = self._columns.names
+        columns: list[list[str]] = [[] for _ in names]
+        labels: list[str] = []
+        lengths = []
+        objects = []
+        for index, line in enumerate(block.lines):
+            if not line.strip():
+                continue
+            try:
+                sentence = _sentence(line)
+                rows, tags = self._rows(sentence)
+            except SeqpaError as error:
+                raise block.error(index, str(error)) from None
+            objects.append((index, sentence))
+            if not rows:
+                continue
+            lengths.append(len(rows))
+            for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+                column.extend(map(pool.setdefault, cells, cells))
+            labels.extend(map(pool.setdefault, tags, tags))
+        return Corpus(
+            names,
+            columns,
+            np.array(lengths, dtype=np.int64),
+            labels if self._labels else None,
+            JsonLayout(block, objects) if self._keep_layout else None,
+        )
+
+    def _rows(self, sentence: dict[str, Any]) -> tuple[list[list[str]], list[str]]:
+        """The input cells of each token, and its labels if they are wanted."""
+        split = [self._token(token) for token in sentence["tokens"]]
+        rows = [row for row, _ in split]
+        if not self._labels:
+            return rows, []
+        labels = sentence.get("labels", [label for _, label in split])
+        if not isinstance(labels, list) or len(labels) != len(rows):
+            count = len(labels) if isinstance(labels, list) else "no list of"
+            raise SeqpaError(f"{len(rows)} tokens but {count} labels")
+        for position, label in enumerate(labels):
+            if not isinstance(label, str) or not label:
+                raise SeqpaError(f'token {position + 1} has no label; give one in "labels"')
+        return rows, labels
+
+    def _token(self, token: Any) -> tuple[list[str], Any]:
+        """A token's input cells, and the label that stands beside them or None."""
+        plan = self._columns
+        label = None
+        if isinstance(token, str):
+            row = [token]
+        elif isinstance(token, dict):
+            missing = [name for name in plan.names if name not in token]
+            if missing:
+                raise SeqpaError(f"a token has no {missing[0]!r}: {token}")
+            row = [token[name] for name in plan.names]
+            label = token.get(plan.label) if plan.label else None
+        elif isinstance(token, list) and len(token) in plan.widths(label_required=False):
+            full = len(token) == len(plan.all)
+            row = [token[i] for i in plan.inputs(full)]
+            label = token[plan.label_at] if full and plan.label_at is not None else None
+        else:
+            raise SeqpaError(f"a token is not a string or the cells {', '.join(plan.all)}: {token}")
+        if len(row) != len(plan.names):
+            raise SeqpaError(f"the token {token!r} is one cell; needed are {', '.join(plan.names)}")
+        for cell in row:
+            if not isinstance(cell, str):
+                raise SeqpaError(f"a cell must be a string, not {cell!r}")
+        return row, label
+
+
+def render(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
+    """JSON lines for a corpus of any origin; tokens of several columns are objects.
+
+    >>> print(render(Corpus.from_sentences([["Ada", "won"]]), ["B-PER", "O"], {}), end="")
+    {"tokens": ["Ada", "won"], "labels": ["B-PER", "O"]}
+    """
+    lines = []
+    start = 0
+    for tokens in corpus.X:
+        end = start + len(tokens)
+        items = [
+            token if isinstance(token, str) else dict(zip(corpus.names, token, strict=True))
+            for token in tokens
+        ]
+        lines.append(_line({"tokens": items}, labels, extras, start, end) + "\n")
+        start = end
+    return "".join(lines)
+
+
+def _line(
+    sentence: dict[str, Any], labels: Sequence[str], extras: Extras, start: int, end: int
+) -> str:
+    more = {name: list(values[start:end]) for name, values in extras.items()}
+    return json.dumps({**sentence, "labels": list(labels[start:end]), **more}, ensure_ascii=False)
+
+
+def _sentence(line: str) -> dict[str, Any]:
+    try:
+        sentence = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise SeqpaError(f"not JSON: {error.msg} at character {error.colno}") from None
+    except (ValueError, RecursionError) as error:
+        raise SeqpaError(f"not usable JSON: {error}") from None
+    if not isinstance(sentence, dict) or not isinstance(sentence.get("tokens"), list):
+        raise SeqpaError('not an object with a list "tokens"')
+    return sentence

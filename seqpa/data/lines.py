@@ -1,0 +1,34 @@
+"""Line arithmetic on arrays: where lines start, how long runs are."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+NEWLINE = ord("\n")
+
+
+def byte_lines(text: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The text's UTF-8 bytes, and where its lines start in them; an empty line starts at its end.
+
+    >>> data, starts = byte_lines("ab\\n\\nc")
+    >>> starts.tolist(), bytes(data[starts])
+    ([0, 3, 4], b'a\\nc')
+    """
+    data = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+    ends = np.flatnonzero(data == NEWLINE)
+    if not text.endswith("\n"):
+        ends = np.append(ends, len(data))
+    return data, np.append(0, ends[:-1] + 1)
+
+
+def run_lengths(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How long each run of equal numbers is.
+
+    >>> run_lengths(np.array([0, 0, 3, 4, 4])).tolist()
+    [2, 1, 2]
+    """
+    if not len(groups):
+        return np.zeros(0, dtype=np.int64)
+    starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
+    return np.diff(starts, append=len(groups)).astype(np.int64)
