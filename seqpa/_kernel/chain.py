@@ -347,17 +347,15 @@ class Scratch:
     em: cython.float[::1]
     s: cython.float[::1]
     best: cython.float[::1]
-    active: cython.int[::1]
     back: cython.int[:, ::1]
     pairs: cython.float[:, ::1]
     flat_pairs: cython.float[::1]
     path: cython.int[::1]
 
-    def __init__(self, em, s, best, active, back, pairs, path):
+    def __init__(self, em, s, best, back, pairs, path):
         self.em = em
         self.s = s
         self.best = best
-        self.active = active
         self.back = back
         self.pairs = pairs
         self.flat_pairs = pairs.reshape(-1)
@@ -369,11 +367,13 @@ class Scratch:
 class Chain:
     """Scores of label sequences: Σ_t emission(t, y_t) + Σ_t transition(y_{t−1}, y_t).
 
-    trans      (labels, width): weights; FORBIDDEN where a constraint says so
-    high, low  of each row of trans, for pruning
+    trans       (labels, width): weights; FORBIDDEN where a constraint says so
     first, last what a label costs at either end: 0 or FORBIDDEN
-    prune      leave out previous labels that provably cannot win; off where transitions are
-               forbidden or see the input
+    prune       leave out previous labels that provably cannot win; off where transitions see the
+                input, or where every label has a forbidden predecessor
+    open        1 for labels that every label may precede; high and low of each row of trans are
+                taken over these
+    narrow_indptr, narrow   for each label, those that are not open and that it may precede
     """
 
     store: Store
@@ -385,8 +385,25 @@ class Chain:
     first: cython.const[cython.float][::1]
     last: cython.const[cython.float][::1]
     prune: cython.bint
+    open: cython.const[cython.uchar][::1]
+    narrow_indptr: cython.const[cython.int][::1]
+    narrow: cython.const[cython.int][::1]
 
-    def __init__(self, store, pair_store, n_labels, trans, high, low, first, last, prune):
+    def __init__(
+        self,
+        store,
+        pair_store,
+        n_labels,
+        trans,
+        high,
+        low,
+        first,
+        last,
+        prune,
+        open,
+        narrow_indptr,
+        narrow,
+    ):
         self.store = store
         self.pair_store = pair_store
         self.n_labels = n_labels
@@ -396,6 +413,9 @@ class Chain:
         self.first = first
         self.last = last
         self.prune = prune
+        self.open = open
+        self.narrow_indptr = narrow_indptr
+        self.narrow = narrow
         for p in range(n_labels):
             self.bound_row(p)
 
@@ -409,13 +429,12 @@ class Chain:
     @cython.exceptval(check=False)
     def bound_row(self, p: cython.Py_ssize_t) -> cython.void:
         y: cython.Py_ssize_t
-        high: cython.float = self.trans[p, 0]
-        low: cython.float = self.trans[p, 0]
-        for y in range(1, self.n_labels):
-            if self.trans[p, y] > high:
-                high = self.trans[p, y]
-            if self.trans[p, y] < low:
-                low = self.trans[p, y]
+        high: cython.float = _FORBIDDEN
+        low: cython.float = -_FORBIDDEN
+        for y in range(self.n_labels):
+            if self.open[y]:
+                high = max(high, self.trans[p, y])
+                low = min(low, self.trans[p, y])
         self.high[p] = high
         self.low[p] = low
 
@@ -497,16 +516,17 @@ class Chain:
 
         Scores are kept relative to the best of their position, so that they stay exact however
         long the sentence is. A previous label p is skipped where s[p] + high[p] is less than
-        s[q] + low[q] for some q: then q beats it into every label. Rounding is monotone, so this
-        changes nothing in floating point either.
+        s[q] + low[q] for some q: then q beats it into every open label, and only the others that
+        it may precede are left to try. Rounding is monotone, so this changes nothing in floating
+        point either.
         """
         begin: cython.Py_ssize_t = data.starts[i]
         n: cython.Py_ssize_t = data.starts[i + 1] - begin
         K: cython.Py_ssize_t = self.n_labels
         t: cython.Py_ssize_t
         y: cython.Py_ssize_t
+        p: cython.Py_ssize_t
         a: cython.Py_ssize_t
-        m: cython.Py_ssize_t
         top: cython.float
         bar: cython.float
         has_fixed: cython.bint = fixed.shape[0] > 0
@@ -525,27 +545,26 @@ class Chain:
             for y in range(K):
                 work.s[y] -= top
                 bar = max(bar, work.s[y] + self.low[y])
-            m = 0
-            if self.prune:
-                for y in range(K):
-                    if work.s[y] + self.high[y] >= bar:
-                        work.active[m] = y
-                        m += 1
-            else:
-                for y in range(K):
-                    if work.s[y] > 0.5 * _FORBIDDEN:
-                        work.active[m] = y
-                        m += 1
             for y in range(self.store.width):
                 work.best[y] = 2.0 * _FORBIDDEN
                 work.back[t, y] = 0
             if data.has_pairs:
                 self.transition(data, begin + t, work)
-                for a in range(m):
-                    self.relax(work.pairs, work.active[a], t, work)
+                for p in range(K):
+                    self.relax(work.pairs, p, t, work)
+            elif not self.prune:
+                for p in range(K):
+                    self.relax(self.trans, p, t, work)
             else:
-                for a in range(m):
-                    self.relax(self.trans, work.active[a], t, work)
+                for p in range(K):
+                    if work.s[p] + self.high[p] >= bar:
+                        self.relax(self.trans, p, t, work)
+                    else:
+                        for a in range(self.narrow_indptr[p], self.narrow_indptr[p + 1]):
+                            y = self.narrow[a]
+                            if work.s[p] + self.trans[p, y] > work.best[y]:
+                                work.best[y] = work.s[p] + self.trans[p, y]
+                                work.back[t, y] = p
             self.emission(data, begin + t, work.em)
             for y in range(K):
                 work.s[y] = work.best[y] + work.em[y]

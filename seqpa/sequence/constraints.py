@@ -46,11 +46,6 @@ class Penalties:
     last: NDArray[np.float32]
     pairs: NDArray[np.float32]
 
-    @property
-    def forbids_pairs(self) -> bool:
-        """Is any transition forbidden?"""
-        return bool((self.pairs < 0).any())
-
 
 def penalties(constraints: Any, labels: Sequence[str]) -> Penalties:
     """The penalties of a constraint over the labels.

@@ -61,7 +61,6 @@ def scratch(n_labels: int, longest: int) -> tuple[kernel.Scratch, Float32, Float
         emissions,
         np.zeros(width, np.float32),
         np.zeros(width, np.float32),
-        np.zeros(width, np.int32),
         np.zeros((max(longest, 1), width), np.int32),
         pairs,
         path,
@@ -81,6 +80,10 @@ def kernel_chain(
     def wide(row: Float32) -> Float32:
         return np.concatenate([row, np.zeros(width - n_labels, np.float32)])
 
+    forbidden = rules.pairs < 0
+    is_open = ~forbidden.any(axis=0)
+    before, after = np.nonzero(~forbidden & ~is_open[None, :])
+    counts = np.bincount(before, minlength=n_labels)
     return kernel.Chain(
         store,
         pair_store,
@@ -90,7 +93,10 @@ def kernel_chain(
         np.zeros(width, np.float32),
         wide(rules.first),
         wide(rules.last),
-        pair_store is None and not rules.forbids_pairs,
+        pair_store is None and bool(is_open.any()),
+        is_open.astype(np.uint8),
+        np.concatenate(([0], np.cumsum(counts))).astype(np.int32),
+        after.astype(np.int32),
     )
 
 
