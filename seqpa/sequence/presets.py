@@ -32,9 +32,9 @@ def _pos(word: str) -> list[str]:
         f"{word}[-1]|{word}[0]",
         f"{word}[0]|{word}[1]",
         *_affixes(4, 5),
-        "suffix(3)[-1]",
-        "suffix(3)[1]",
         *_SHAPE,
+        "shortshape[-1]",
+        "shortshape[1]",
     ]
 
 
