@@ -1,0 +1,211 @@
+"""Costs: hierarchies against a breadth-first search, every form of a cost table, and its errors."""
+
+from __future__ import annotations
+
+import pickle
+from collections import deque
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqpa.core.costs import Hierarchy, cost_matrix
+from seqpa.errors import SeqpaError
+
+TREE = {
+    "place": {"city": ["port", "capital"], "river": None},
+    "organisation": {"company": None, "team": {}},
+    "person": None,
+}
+
+
+def edges_between(parents: dict[int, int | None], a: int, b: int) -> int:
+    """The oracle: breadth-first search on the undirected tree, the root being None."""
+    neighbours: dict[int | None, set[int | None]] = {None: set()}
+    for child, parent in parents.items():
+        neighbours.setdefault(child, set()).add(parent)
+        neighbours.setdefault(parent, set()).add(child)
+    distance: dict[int | None, int] = {a: 0}
+    queue: deque[int | None] = deque([a])
+    while queue:
+        node = queue.popleft()
+        for other in neighbours[node]:
+            if other not in distance:
+                distance[other] = distance[node] + 1
+                queue.append(other)
+    return distance[b]
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> tuple[dict[int, int | None], dict[str, object]]:
+    size = draw(st.integers(1, 12))
+    parents = {k: draw(st.none() | st.integers(0, k - 1)) if k else None for k in range(size)}
+    nested: dict[int | None, dict[str, object]] = {k: {} for k in (None, *parents)}
+    for child, parent in parents.items():
+        nested[parent][f"n{child}"] = nested[child]
+    return parents, nested[None]
+
+
+@given(trees())
+def test_cost_is_the_number_of_edges_on_the_path(case: tuple) -> None:
+    parents, tree = case
+    hierarchy = Hierarchy(tree)
+    assert set(hierarchy.labels) == {f"n{k}" for k in parents}
+    assert set(hierarchy.leaves) == {f"n{k}" for k in parents if k not in parents.values()}
+    labels = sorted(hierarchy.labels)
+    matrix = hierarchy.matrix(labels)
+    for i, a in enumerate(labels):
+        for j, b in enumerate(labels):
+            expected = edges_between(parents, int(a[1:]), int(b[1:]))
+            assert hierarchy.cost(a, b) == matrix[i, j] == expected
+
+
+def test_chunk_labels_stand_at_their_type() -> None:
+    hierarchy = Hierarchy(TREE)
+    assert hierarchy.cost("B-port", "I-port") == 1
+    assert hierarchy.cost("B-port", "port") == 1
+    assert hierarchy.cost("B-port", "B-capital") == hierarchy.cost("S-port", "L-capital") == 2
+    assert hierarchy.cost("E-city", "U-port") == 1
+    assert hierarchy.cost("O", "B-person") == 2
+    assert hierarchy.cost("O", "O") == 0
+    labels = ["O", "B-port", "I-port", "B-person", "river", "S-team"]
+    np.testing.assert_array_equal(
+        hierarchy.matrix(labels), [[hierarchy.cost(a, b) for b in labels] for a in labels]
+    )
+
+
+def test_a_node_that_looks_like_a_chunk_label_is_a_node() -> None:
+    hierarchy = Hierarchy({"city": {"B-city": None, "I-city": None}, "person": None})
+    assert hierarchy.cost("B-city", "I-city") == 2
+    assert hierarchy.cost("S-city", "B-city") == 1
+
+
+@pytest.mark.parametrize("label", ["prot", "B-prot", 7, None])
+def test_unknown_labels_are_named_with_the_nearest(label: object) -> None:
+    with pytest.raises(SeqpaError, match=r"is not in the hierarchy; the nearest is"):
+        Hierarchy(TREE).cost("port", label)
+
+
+def test_nearest_is_near() -> None:
+    with pytest.raises(SeqpaError, match=r"'comapny' is not in the hierarchy; .* 'company'"):
+        Hierarchy(TREE).matrix(["river", "comapny"])
+
+
+@pytest.mark.parametrize(
+    "tree", [{"a": {"b": None}, "c": ["b"]}, {"a": ["b", "b"]}, {"a": {"a": None}}]
+)
+def test_a_label_occurs_once(tree: dict) -> None:
+    with pytest.raises(SeqpaError, match="occurs twice"):
+        Hierarchy(tree)
+
+
+@pytest.mark.parametrize("tree", [{}, [], "city", None, {"a": 3}, {"a": {"b": "c"}}])
+def test_what_is_no_tree(tree: object) -> None:
+    with pytest.raises(SeqpaError, match="mapping"):
+        Hierarchy(tree)  # type: ignore[arg-type]
+
+
+def test_yaml_file_and_text_are_the_mapping(tmp_path) -> None:
+    text = (
+        "place:\n  city: [port, capital]\n  river:\n"
+        "organisation:\n  - company\n  - team\nperson: ~\n"
+    )
+    path = tmp_path / "tree.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert Hierarchy(TREE) == Hierarchy.from_yaml(text) == Hierarchy.from_yaml(path)
+    assert Hierarchy.from_yaml(str(path)).labels == Hierarchy(TREE).labels
+
+
+def test_yaml_labels_are_read_as_written() -> None:
+    assert Hierarchy.from_yaml("no: [yes, 1.0, null]\n").labels == ("no", "yes", "1.0", "null")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [b]\nc: [d, b]\n", r"hierarchy:2: the label 'b' occurs twice"),
+        ("a: 1\na: 2\n", r"hierarchy:1: below a label"),
+        ("a:\nb:\na:\n", r"hierarchy:3: the label 'a' occurs twice"),
+        ("a: [b\n", r"hierarchy:\d: "),
+        ("- a\n- b\n", r"hierarchy:1: a hierarchy is a mapping"),
+        ("? [a, b]\n: c\n", r"hierarchy:1: a label is a name"),
+        ("\n\n", r"hierarchy:1: a hierarchy is a mapping"),
+    ],
+)
+def test_yaml_errors_have_file_and_line(text: str, message: str) -> None:
+    with pytest.raises(SeqpaError, match=message):
+        Hierarchy.from_yaml(text)
+
+
+def test_a_missing_file_is_named(tmp_path) -> None:
+    with pytest.raises(SeqpaError, match=r"absent\.yaml: cannot read"):
+        Hierarchy.from_yaml(tmp_path / "absent.yaml")
+
+
+def test_hierarchies_can_be_pickled_and_compared() -> None:
+    hierarchy = Hierarchy(TREE)
+    assert pickle.loads(pickle.dumps(hierarchy)) == hierarchy
+    assert hash(Hierarchy(TREE)) == hash(hierarchy)
+    assert hierarchy != Hierarchy({"a": None})
+    assert repr(hierarchy) == "Hierarchy of 9 labels, 6 of them leaves"
+
+
+LABELS = ["x", "y", "z"]
+RHO = np.array([[0, 2, 1], [0.5, 0, 1], [1, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [
+        {"x": {"y": 2}, "y": {"x": 0.5}},
+        {("x", "y"): 2, ("y", "x"): 0.5},
+        {"x": {"y": 2}, ("y", "x"): 0.5},
+        RHO,
+        RHO.tolist(),
+        lambda a, b: RHO[LABELS.index(a), LABELS.index(b)],
+    ],
+    ids=["rows", "pairs", "both", "array", "lists", "function"],
+)
+def test_every_form_of_a_cost_gives_the_same_matrix(cost: object) -> None:
+    matrix = cost_matrix(cost, LABELS)
+    assert matrix.dtype == np.float64
+    np.testing.assert_array_equal(matrix, RHO)
+
+
+def test_a_hierarchy_is_a_cost() -> None:
+    matrix = cost_matrix(Hierarchy(TREE), ["port", "capital", "team"])
+    np.testing.assert_array_equal(matrix, [[0, 2, 5], [2, 0, 5], [5, 5, 0]])
+
+
+def test_a_matrix_given_is_not_changed_or_shared() -> None:
+    given_matrix = RHO.copy()
+    cost_matrix(given_matrix, LABELS)[0, 1] = 99.0
+    np.testing.assert_array_equal(given_matrix, RHO)
+
+
+@pytest.mark.parametrize(
+    ("cost", "message"),
+    [
+        (np.ones((3, 3)), "predicting 'x' for 'x' is 1.0; the right answer costs nothing"),
+        ({"y": {"y": 1}}, "the right answer costs nothing"),
+        ({"y": {"x": -1}}, "predicting 'x' for 'y' is -1.0; a cost is not negative"),
+        ({"y": {"x": float("nan")}}, "a cost is finite"),
+        (lambda a, b: float("inf") if a != b else 0.0, "a cost is finite"),
+        ({"y": {"x": "dear"}}, "is 'dear'; a cost is a number"),
+        (lambda a, b: None, "is None; a cost is a number"),
+        ({"w": {"x": 1}}, "the cost names 'w', which is no label; the nearest is"),
+        ({"x": 3}, "is neither"),
+        (np.zeros((2, 2)), r"shape \(2, 2\); 3 labels need \(3, 3\)"),
+        ("hamming", "a cost is a Hierarchy, a table, a square array or a function"),
+    ],
+)
+def test_bad_costs_say_what_is_wrong(cost: object, message: str) -> None:
+    with pytest.raises(SeqpaError, match=message):
+        cost_matrix(cost, LABELS)
+
+
+def test_no_labels_cost_nothing() -> None:
+    assert cost_matrix(Hierarchy(TREE), []).shape == (0, 0)
+    assert cost_matrix({}, []).shape == (0, 0)
+    assert cost_matrix(lambda a, b: 1, []).shape == (0, 0)
