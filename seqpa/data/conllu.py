@@ -124,14 +124,13 @@ class ConlluReader:
 
     def _tokens(self, block: Block, ids: list[str], row_at: NDArray[np.int64]) -> NDArray[np.bool_]:
         is_token = np.ones(len(ids), dtype=bool)
-        for i, name in enumerate(ids):
-            if not (name.isascii() and name.isdigit()):
-                if not _NOT_A_TOKEN.match(name):
-                    raise block.error(
-                        int(row_at[i]),
-                        f"the ID {name!r} is no number, range (3-4) or empty node (5.1)",
-                    )
-                is_token[i] = False
+        for i in [i for i, name in enumerate(ids) if not name.isdigit()]:
+            if not _NOT_A_TOKEN.match(ids[i]):
+                raise block.error(
+                    int(row_at[i]),
+                    f"the ID {ids[i]!r} is no number, range (3-4) or empty node (5.1)",
+                )
+            is_token[i] = False
         return is_token
 
     def _label_column(

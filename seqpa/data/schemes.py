@@ -149,9 +149,12 @@ def convert(labels: Sequence[str], scheme: str) -> list[str]:
     ['B-PER', 'E-PER', 'S-PER', 'O']
     """
     _checked_scheme(scheme)
-    for position, label in enumerate(labels):
+    for label in set(labels):
         if not _in_alphabet(label, "bioes"):
+            position = labels.index(label)
             raise SeqpaError(f"token {position + 1}: " + describe(labels, position, "bioes"))
+    if violation(labels, scheme) is None:
+        return list(labels)
     converted = ["O"] * len(labels)
     before: Span = ("", -1, -1)
     for span in spans(labels):
@@ -161,9 +164,14 @@ def convert(labels: Sequence[str], scheme: str) -> list[str]:
             tags[0] = "B"
         if scheme == "bioes":
             tags[-1] = "E" if len(tags) > 1 else "S"
-        converted[start:end] = [f"{tag}-{kind}" if kind else tag for tag in tags]
+        converted[start:end] = [_label(tag, kind) for tag in tags]
         before = span
     return converted
+
+
+@lru_cache(maxsize=100_000)
+def _label(tag: str, kind: str) -> str:
+    return f"{tag}-{kind}" if kind else tag
 
 
 def _in_alphabet(label: str, scheme: str) -> bool:
