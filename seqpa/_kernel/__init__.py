@@ -5,7 +5,9 @@ with SEQPA_PURE=1 in the environment (so the tests run both ways and one form pr
 
 steps    how far to move: one line for each algorithm
 vectors  whole passes over vectors: binary, regression, uniclass, multiclass, cost-sensitive
-chain    first-order chains: decoding and training
+store    encoded sentences, and the weights of their features
+chain    first-order chains: Viterbi
+trainer  the epoch loop of chains
 hashing  templates over tokens: attribute values to feature ids
 """
 
@@ -20,7 +22,7 @@ from pathlib import Path
 
 _HERE = Path(__file__).parent
 # In the order of their imports: a later one may use an earlier one.
-_MODULES = ("steps", "vectors", "chain", "hashing")
+_MODULES = ("steps", "vectors", "store", "chain", "trainer", "hashing")
 
 
 def _load_sources() -> None:

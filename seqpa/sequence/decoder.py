@@ -10,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa._kernel import chain as kernel
+from seqpa._kernel.chain import FORBIDDEN, Chain, Scratch
+from seqpa._kernel.store import TAGGING_STRIDE, Sequences, Store
 from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.encode import Encoded
@@ -38,9 +39,9 @@ def dense_at(n_labels: int) -> int:
     return max(4, n_labels // 8)
 
 
-def sequences(encoded: Encoded) -> kernel.Sequences:
+def sequences(encoded: Encoded) -> Sequences:
     """The kernel's view of encoded sentences."""
-    return kernel.Sequences(
+    return Sequences(
         encoded.starts,
         encoded.indptr,
         encoded.features,
@@ -51,13 +52,13 @@ def sequences(encoded: Encoded) -> kernel.Sequences:
     )
 
 
-def scratch(n_labels: int, longest: int) -> tuple[kernel.Scratch, Float32, Float32, Int32]:
+def scratch(n_labels: int, longest: int) -> tuple[Scratch, Float32, Float32, Int32]:
     """Room to decode one sentence of at most `longest` tokens; and its emissions, pairs, path."""
     width = padded(n_labels)
     emissions = np.zeros(width, np.float32)
     pairs = np.zeros((n_labels, width), np.float32)
     path = np.zeros(max(longest, 1), np.int32)
-    room = kernel.Scratch(
+    room = Scratch(
         emissions,
         np.zeros(width, np.float32),
         np.zeros(width, np.float32),
@@ -69,11 +70,11 @@ def scratch(n_labels: int, longest: int) -> tuple[kernel.Scratch, Float32, Float
 
 
 def kernel_chain(
-    store: kernel.Store,
-    pair_store: kernel.Store | None,
+    store: Store,
+    pair_store: Store | None,
     transitions: Float32,
     rules: Penalties,
-) -> kernel.Chain:
+) -> Chain:
     """The kernel's chain over `transitions` (labels, width), which already hold the penalties."""
     n_labels, width = transitions.shape
 
@@ -81,10 +82,10 @@ def kernel_chain(
         return np.concatenate([row, np.zeros(width - n_labels, np.float32)])
 
     forbidden = rules.pairs < 0
-    is_open = ~forbidden.any(axis=0)
+    is_open = np.logical_not(forbidden.any(axis=0))
     before, after = np.nonzero(~forbidden & ~is_open[None, :])
     counts = np.bincount(before, minlength=n_labels)
-    return kernel.Chain(
+    return Chain(
         store,
         pair_store,
         n_labels,
@@ -104,7 +105,7 @@ def kernel_chain(
 class FrozenWeights:
     """What tagging needs of the weights, as the model file keeps it.
 
-    rows (features, 2) and arena are `kernel.Store`'s; pairs likewise, or None without pair
+    rows (features, 2) and arena are `Store`'s; pairs likewise, or None without pair
     features; transitions is (labels, labels).
     """
 
@@ -186,7 +187,7 @@ class Decoder:
         width = padded(K)
         transitions = np.zeros((K, width), np.float32)
         transitions[:, :K] = weights.transitions
-        transitions[:, :K][rules.pairs < 0] = kernel.FORBIDDEN
+        transitions[:, :K][rules.pairs < 0] = FORBIDDEN
         store = _tagging_store(weights.arena, weights.rows, width)
         pair_store = None
         if weights.pair_rows is not None and weights.pair_arena is not None:
@@ -196,7 +197,7 @@ class Decoder:
         self.rules = rules
 
     @classmethod
-    def over(cls, chain: kernel.Chain, rules: Penalties) -> Decoder:
+    def over(cls, chain: Chain, rules: Penalties) -> Decoder:
         """Decode with a chain that is being trained."""
         self = cls.__new__(cls)
         self.chain, self.rules, self.n_labels = chain, rules, len(rules.first)
@@ -277,7 +278,7 @@ class Decoder:
         ends = np.argsort(-flat_scores, kind="stable")[:k]
         result = []
         for end in ends:
-            if flat_scores[end] < kernel.FORBIDDEN / 2:
+            if flat_scores[end] < FORBIDDEN / 2:
                 break
             label, rank = divmod(int(end), len(scores))
             path = [label]
@@ -302,8 +303,8 @@ class Decoder:
         return forward + backward
 
 
-def _tagging_store(arena: Float32, rows: Int32, width: int) -> kernel.Store:
-    return kernel.Store(arena, rows, len(arena), kernel.TAGGING_STRIDE, width, 0)
+def _tagging_store(arena: Float32, rows: Int32, width: int) -> Store:
+    return Store(arena, rows, len(arena), TAGGING_STRIDE, width, 0)
 
 
 def _shares(starts: NDArray[np.int64], n_jobs: int) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa._kernel import chain as kernel
+from seqpa._kernel import trainer as kernel
 from seqpa._kernel.steps import CODES as STEPS
 from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import Penalties
@@ -20,7 +20,14 @@ from seqpa.sequence.decoder import NO_LABELS, Decoder, scratch, sequences
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.weights import TrainingWeights
 
-ALGORITHMS = {"perceptron": "perceptron", "pa": "PA", "pa-i": "PA-I", "pa-ii": "PA-II"}
+# The step of each algorithm; AROW is that of PA-II in its own geometry.
+ALGORITHMS = {
+    "perceptron": "perceptron",
+    "pa": "PA",
+    "pa-i": "PA-I",
+    "pa-ii": "PA-II",
+    "arow": "PA-II",
+}
 UPDATES = ("prediction-based", "max-loss", "n-best")
 _UNKNOWN = -1.0
 
@@ -56,10 +63,11 @@ class ChainLearner:
 
     Parameters
     ----------
-    algorithm : "perceptron", "pa", "pa-i" or "pa-ii"
-        The step, the same function as for vectors (`seqpa.core.steps`).
+    algorithm : "perceptron", "pa", "pa-i", "pa-ii" or "arow"
+        The step, the same function as for vectors (`seqpa.core.steps`); AROW measures lengths by
+        how sure it is of each weight.
     C : float
-        Aggressiveness: the largest step of PA-I, the slack's weight of PA-II.
+        Aggressiveness: the largest step of PA-I, the slack's weight of PA-II, AROW's 1/2r.
     cost : SequenceCost
     rules : Penalties
     labels : the labels, in the order of their indices
@@ -115,7 +123,9 @@ class ChainLearner:
             self.cost.matrix,
             weights.transition_sums,
             np.zeros_like(weights.transitions),
+            weights.transition_gains,
             self.average,
+            weights.second_order,
             weights.clock,
         )
         data = sequences(encoded)

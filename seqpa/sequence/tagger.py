@@ -79,9 +79,9 @@ class SequenceTagger:
     columns : names of the cells of a tuple token; a string token is its first column
     cost : "hamming", "zero-one", "span", a Hierarchy, a label × label dict, or a function
         ρ(gold, predicted) of two label lists, called on mistakes only.
-    algorithm : "pa-i", "pa", "pa-ii" or "perceptron"
+    algorithm : "pa-i", "pa", "pa-ii", "perceptron" or "arow" (second order)
     C : float
-        Aggressiveness of PA-I and PA-II: small is careful.
+        Aggressiveness of PA-I and PA-II: small is careful; for AROW 1/2r.
     update : "prediction-based", "max-loss" (exact, for the zero-one cost) or "n-best" (the
         approximation of max-loss among the `n_best` best sequences, for every cost)
     epochs : passes over the training sentences
@@ -192,7 +192,7 @@ class SequenceTagger:
             encoded = source.learn(X)
             labels = sorted(set(flat))
             weights = TrainingWeights(
-                len(labels), source.encoder.n_features, source.n_pair_features
+                len(labels), source.encoder.n_features, source.n_pair_features, self._second_order
             )
             state = TrainingState(source, labels, weights, _generator(self.random_state))
         gold = _indices(flat, state.labels)
@@ -251,7 +251,7 @@ class SequenceTagger:
             state = self._warm_state()
         elif state is None:
             source = self._choose_source(X, self._nonempty(flat))
-            weights = TrainingWeights(1, 0, source.n_pair_features)
+            weights = TrainingWeights(1, 0, source.n_pair_features, self._second_order)
             state = TrainingState(source, [], weights, _generator(self.random_state))
         labels = _with_new(state.labels, flat)
         learner = self._learner(labels)
@@ -274,6 +274,10 @@ class SequenceTagger:
         self.n_iter_ = state.best_epoch = state.epoch
         return self
 
+    @property
+    def _second_order(self) -> bool:
+        return self.algorithm == "arow"
+
     def _choose_source(self, X: Any, flat: list[str]) -> FeatureSource:
         return FeatureSource.choose(
             self.features, self.columns, self.cutoff, self.resources, X, flat
@@ -284,7 +288,7 @@ class SequenceTagger:
         return TrainingState(
             self._source,
             list(self.classes_),
-            TrainingWeights.thawed(self._frozen),
+            TrainingWeights.thawed(self._frozen, self._second_order),
             _generator(self.random_state),
         )
 

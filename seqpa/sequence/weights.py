@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa._kernel import chain as kernel
+from seqpa._kernel.chain import FORBIDDEN, Chain
+from seqpa._kernel.store import SECOND_ORDER_STRIDE, TAGGING_STRIDE, TRAINING_STRIDE, Store
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.decoder import FrozenWeights, dense_at, kernel_chain, padded
 
@@ -24,32 +25,51 @@ class TrainingWeights:
     Grows with `resize` (new features, new labels) and `grow` (a full store), forgetting nothing.
     """
 
-    def __init__(self, n_labels: int, n_features: int, n_pair_features: int | None) -> None:
+    def __init__(
+        self,
+        n_labels: int,
+        n_features: int,
+        n_pair_features: int | None,
+        second_order: bool = False,
+    ) -> None:
         self.n_labels = n_labels
+        self.second_order = second_order
+        self._stride = SECOND_ORDER_STRIDE if second_order else TRAINING_STRIDE
         self.clock = 0.0
         width = padded(n_labels)
         self.transitions = np.zeros((n_labels, width), np.float32)
         self.transition_sums = np.zeros((n_labels, width), np.float32)
+        self.transition_gains = np.zeros((n_labels, width), np.float32)
         self._arena, self._rows = _empty(n_features)
-        self._store = _store(self._arena, self._rows, 0, width, dense_at(n_labels))
-        self._pair_store: kernel.Store | None = None
+        self._store = self._new_store(self._arena, self._rows, 0, width, dense_at(n_labels))
+        self._pair_store: Store | None = None
         self._pair_arena, self._pair_rows = _empty(n_pair_features or 0)
         if n_pair_features is not None:
-            self._pair_store = _store(
+            self._pair_store = self._new_store(
                 self._pair_arena, self._pair_rows, 0, n_labels * width, _NEVER_DENSE
             )
+
+    def _new_store(
+        self,
+        arena: NDArray[np.float32],
+        rows: NDArray[np.int32],
+        used: int,
+        width: int,
+        dense: int,
+    ) -> Store:
+        return Store(arena, rows, used, self._stride, width, dense)
 
     @property
     def n_features(self) -> int:
         """How many features have a row, be it empty."""
         return len(self._rows)
 
-    def chain(self, rules: Penalties) -> kernel.Chain:
+    def chain(self, rules: Penalties) -> Chain:
         """The kernel's chain over these very arrays, its forbidden transitions marked."""
-        self.transitions[:, : self.n_labels][rules.pairs < 0] = kernel.FORBIDDEN
+        self.transitions[:, : self.n_labels][rules.pairs < 0] = FORBIDDEN
         return kernel_chain(self._store, self._pair_store, self.transitions, rules)
 
-    def grow(self, chain: kernel.Chain) -> None:
+    def grow(self, chain: Chain) -> None:
         """Give a full store half as much again of what it holds, without its holes."""
         self._move(self.n_labels, len(self._rows), len(self._pair_rows))
         chain.replace_stores(self._store, self._pair_store)
@@ -63,7 +83,7 @@ class TrainingWeights:
         if width != old_width and self._pair_store is not None:
             self._pair_store.relabel(old_width, width)
         self._move(n_labels, n_features, n_pair_features or 0)
-        for name in ("transitions", "transition_sums"):
+        for name in ("transitions", "transition_sums", "transition_gains"):
             old = getattr(self, name)
             new = np.zeros((n_labels, width), np.float32)
             new[: self.n_labels, : self.n_labels] = old[:, : self.n_labels]
@@ -72,13 +92,37 @@ class TrainingWeights:
 
     def _move(self, n_labels: int, n_features: int, n_pair_features: int) -> None:
         width = padded(n_labels)
-        self._arena, self._rows, self._store = _copied(
+        self._arena, self._rows, self._store = self._copied(
             self._store, n_features, width, dense_at(n_labels)
         )
         if self._pair_store is not None:
-            self._pair_arena, self._pair_rows, self._pair_store = _copied(
+            self._pair_arena, self._pair_rows, self._pair_store = self._copied(
                 self._pair_store, n_pair_features, n_labels * width, _NEVER_DENSE
             )
+
+    def _copied(
+        self, store: Store, n_rows: int, width: int, dense: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int32], Store]:
+        arena, rows, new = self._roomy(store, n_rows, width, dense)
+        store.copy_into(new)
+        return arena, rows, new
+
+    def _thawed(
+        self, rows: NDArray[np.int32], arena: NDArray[np.float32], width: int, dense: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int32], Store]:
+        frozen = Store(arena, rows, len(arena), TAGGING_STRIDE, width, dense)
+        new_arena, new_rows, new = self._roomy(frozen, len(rows), width, dense)
+        frozen.thaw(new)
+        return new_arena, new_rows, new
+
+    def _roomy(
+        self, store: Store, n_rows: int, width: int, dense: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int32], Store]:
+        """An empty store with room for what `store` holds and half as much again."""
+        room = store.live_size(width, self._stride)
+        arena = np.zeros(room + max(room // 2, 4 * width, _FIRST_ROOM), np.float32)
+        rows = np.zeros((n_rows, 2), np.int32)
+        return arena, rows, self._new_store(arena, rows, 0, width, dense)
 
     def freeze(self, average: bool) -> FrozenWeights:
         """The weights for tagging: the last ones, or their mean over all sentences seen."""
@@ -88,7 +132,7 @@ class TrainingWeights:
         transitions = self.transitions[:, :K].astype(np.float64)
         if T > 0:
             transitions -= self.transition_sums[:, :K] / T
-        transitions[self.transitions[:, :K] <= kernel.FORBIDDEN / 2] = 0.0
+        transitions[self.transitions[:, :K] <= FORBIDDEN / 2] = 0.0
         pair_rows = pair_arena = None
         if self._pair_store is not None:
             pairs = K * padded(K)
@@ -98,17 +142,17 @@ class TrainingWeights:
         return FrozenWeights(K, rows, arena, transitions.astype(np.float32), pair_rows, pair_arena)
 
     @classmethod
-    def thawed(cls, frozen: FrozenWeights) -> TrainingWeights:
+    def thawed(cls, frozen: FrozenWeights, second_order: bool = False) -> TrainingWeights:
         """Start again from fixed weights: a warm start, with empty averaging sums."""
         n_pairs = None if frozen.pair_rows is None else len(frozen.pair_rows)
-        self = cls(frozen.n_labels, len(frozen.rows), n_pairs)
+        self = cls(frozen.n_labels, len(frozen.rows), n_pairs, second_order)
         K, width = frozen.n_labels, padded(frozen.n_labels)
         self.transitions[:, :K] = frozen.transitions
-        self._arena, self._rows, self._store = _thawed(
+        self._arena, self._rows, self._store = self._thawed(
             frozen.rows, frozen.arena, width, dense_at(K)
         )
         if frozen.pair_rows is not None and frozen.pair_arena is not None:
-            self._pair_arena, self._pair_rows, self._pair_store = _thawed(
+            self._pair_arena, self._pair_rows, self._pair_store = self._thawed(
                 frozen.pair_rows, frozen.pair_arena, K * width, _NEVER_DENSE
             )
         return self
@@ -124,6 +168,8 @@ class TrainingWeights:
             "arena": self._arena[: self._store.get_used()],
             "transitions": self.transitions,
             "transition_sums": self.transition_sums,
+            "transition_gains": self.transition_gains,
+            "second_order": np.array([self.second_order]),
             "clock": np.array([self.clock]),
         }
         if self._pair_store is not None:
@@ -136,19 +182,22 @@ class TrainingWeights:
         """The weights that `to_arrays` gave."""
         n_labels = len(arrays["transitions"])
         n_pairs = len(arrays["pair_rows"]) if "pair_rows" in arrays else None
-        self = cls(n_labels, len(arrays["rows"]), n_pairs)
+        self = cls(n_labels, len(arrays["rows"]), n_pairs, bool(arrays["second_order"][0]))
         width = padded(n_labels)
         self.transitions = arrays["transitions"].copy()
         self.transition_sums = arrays["transition_sums"].copy()
+        self.transition_gains = arrays["transition_gains"].copy()
         self.clock = float(arrays["clock"][0])
         self._arena, self._rows = arrays["arena"].copy(), arrays["rows"].copy()
-        self._store = _store(self._arena, self._rows, len(self._arena), width, dense_at(n_labels))
+        self._store = self._new_store(
+            self._arena, self._rows, len(self._arena), width, dense_at(n_labels)
+        )
         if n_pairs is not None:
             self._pair_arena, self._pair_rows = (
                 arrays["pair_arena"].copy(),
                 arrays["pair_rows"].copy(),
             )
-            self._pair_store = _store(
+            self._pair_store = self._new_store(
                 self._pair_arena,
                 self._pair_rows,
                 len(self._pair_arena),
@@ -162,46 +211,17 @@ def _empty(n_rows: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     return np.zeros(_FIRST_ROOM, np.float32), np.zeros((n_rows, 2), np.int32)
 
 
-def _store(
-    arena: NDArray[np.float32], rows: NDArray[np.int32], used: int, width: int, dense: int
-) -> kernel.Store:
-    return kernel.Store(arena, rows, used, kernel.TRAINING_STRIDE, width, dense)
-
-
-def _copied(
-    store: kernel.Store, n_rows: int, width: int, dense: int
-) -> tuple[NDArray[np.float32], NDArray[np.int32], kernel.Store]:
-    room = store.live_size(width)
-    arena = np.zeros(room + max(room // 2, 4 * width, _FIRST_ROOM), np.float32)
-    rows = np.zeros((n_rows, 2), np.int32)
-    new = _store(arena, rows, 0, width, dense)
-    store.copy_into(new)
-    return arena, rows, new
-
-
 def _frozen(
-    store: kernel.Store, n_rows: int, T: float, n_labels: int, width: int, dense: int
+    store: Store, n_rows: int, T: float, n_labels: int, width: int, dense: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     rows = np.zeros((n_rows, 2), np.int32)
-    empty = kernel.Store(np.zeros(0, np.float32), rows, 0, kernel.TAGGING_STRIDE, width, dense)
+    empty = Store(np.zeros(0, np.float32), rows, 0, TAGGING_STRIDE, width, dense)
     arena = np.zeros(store.freeze(T, n_labels, dense, empty), np.float32)
     if len(arena):
         store.freeze(
             T,
             n_labels,
             dense,
-            kernel.Store(arena, rows, 0, kernel.TAGGING_STRIDE, width, dense),
+            Store(arena, rows, 0, TAGGING_STRIDE, width, dense),
         )
     return rows, arena
-
-
-def _thawed(
-    rows: NDArray[np.int32], arena: NDArray[np.float32], width: int, dense: int
-) -> tuple[NDArray[np.float32], NDArray[np.int32], kernel.Store]:
-    frozen = kernel.Store(arena, rows, len(arena), kernel.TAGGING_STRIDE, width, dense)
-    room = frozen.live_size(width)
-    new_arena = np.zeros(room + max(room // 2, 4 * width, _FIRST_ROOM), np.float32)
-    new_rows = np.zeros_like(rows)
-    store = _store(new_arena, new_rows, 0, width, dense)
-    frozen.thaw(store)
-    return new_arena, new_rows, store

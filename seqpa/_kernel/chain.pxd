@@ -1,0 +1,36 @@
+cimport cython
+
+from seqpa._kernel.store cimport Sequences, Store
+
+@cython.final
+cdef class Scratch:
+    cdef float[::1] em
+    cdef float[::1] s
+    cdef float[::1] best
+    cdef int[:, ::1] back
+    cdef float[:, ::1] pairs
+    cdef float[::1] flat_pairs
+    cdef int[::1] path
+
+@cython.final
+cdef class Chain:
+    cdef Store store
+    cdef Store pair_store
+    cdef Py_ssize_t n_labels
+    cdef float[:, ::1] trans
+    cdef float[::1] high
+    cdef float[::1] low
+    cdef const float[::1] first
+    cdef const float[::1] last
+    cdef bint prune
+    cdef const unsigned char[::1] open
+    cdef const int[::1] narrow_indptr
+    cdef const int[::1] narrow
+
+    cdef void bound_row(self, Py_ssize_t p) noexcept nogil
+    cdef void transition(self, Sequences data, Py_ssize_t t, Scratch work) noexcept nogil
+    cdef void relax(self, float[:, ::1] trans, Py_ssize_t p, Py_ssize_t row, Scratch work) noexcept nogil
+    cdef void mask(self, int label, float[::1] s) noexcept nogil
+    cdef void viterbi(self, Sequences data, Py_ssize_t i, const int[::1] fixed, Scratch work) noexcept nogil
+    cpdef decode(self, Sequences data, Py_ssize_t begin, Py_ssize_t end, const int[::1] fixed, Scratch work, int[::1] out)
+    cpdef potentials(self, Sequences data, Py_ssize_t t, bint pairs, Scratch work)

@@ -1,0 +1,35 @@
+cimport cython
+
+@cython.final
+cdef class Sequences:
+    cdef const long long[::1] starts
+    cdef const long long[::1] indptr
+    cdef const int[::1] features
+    cdef const float[::1] values
+    cdef const long long[::1] pair_indptr
+    cdef const int[::1] pair_features
+    cdef const float[::1] pair_values
+    cdef bint has_values
+    cdef bint has_pairs
+    cdef bint has_pair_values
+
+@cython.final
+cdef class Store:
+    cdef float[::1] arena
+    cdef int[:, ::1] rows
+    cdef Py_ssize_t used
+    cdef int stride
+    cdef Py_ssize_t width
+    cdef int dense_at
+
+    cdef void add_row(self, Py_ssize_t f, float value, float[::1] out) noexcept nogil
+    cdef void emission(self, Sequences data, Py_ssize_t t, float[::1] out) noexcept nogil
+    cdef void pair_emission(self, Sequences data, Py_ssize_t t, float[::1] out) noexcept nogil
+    cdef Py_ssize_t find(self, Py_ssize_t f, Py_ssize_t label) noexcept nogil
+    cdef bint ensure(self, Py_ssize_t f, Py_ssize_t label) noexcept nogil
+    cdef Py_ssize_t room(self, int size, int stride) noexcept nogil
+    cpdef copy_into(self, Store new)
+    cpdef Py_ssize_t live_size(self, Py_ssize_t width, int stride) except? -1
+    cpdef relabel(self, Py_ssize_t old_width, Py_ssize_t width)
+    cpdef thaw(self, Store new)
+    cpdef Py_ssize_t freeze(self, double T, Py_ssize_t n_labels, int dense_at, Store new) except? -1
