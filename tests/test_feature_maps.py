@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,11 +20,13 @@ from seqpa.core.learner import Learner
 from seqpa.core.problems import CostSensitive, Multiclass, Multilabel
 from seqpa.errors import SeqpaError
 
+ROOT = Path(__file__).parent.parent
+
 
 def formula(X: np.ndarray, labelled: np.ndarray, word: int, label: int) -> float:
     """log(|S| / DF(μ_j, y)) as §7 writes it, document by document."""
     df = sum(X[i, word] for i in range(len(X)) if not labelled[i, label])
-    return math.log(len(X) / max(df, 1))
+    return math.log(len(X) / max(df, 0.5))
 
 
 counts = st.integers(1, 6).flatmap(
@@ -173,6 +178,13 @@ def test_functions_must_give_one_shape() -> None:
         PAClassifier(features=lambda X, k: np.ones((len(X), 1 + k))).fit(X, y)
     with pytest.raises(SeqpaError, match=r"it must give \(4, d\)"):
         PAClassifier(features=lambda X, k: np.ones(len(X))).fit(X, y)
+
+
+def test_the_text_categorisation_example(capsys: pytest.CaptureFixture) -> None:
+    runpy.run_path(str(ROOT / "examples" / "text_categorisation.py"), run_name="__main__")
+    printed = re.findall(r"accuracy ([0-9.]+)", capsys.readouterr().out)
+    assert len(printed) == 2
+    assert min(map(float, printed)) > 0.75
 
 
 def test_what_is_no_feature_map() -> None:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqpa.errors import SeqpaError
 
 Floats: TypeAlias = NDArray[np.float64]
+_NEVER = 0.5  # DF of a word that never stands outside the label
 
 
 @runtime_checkable
@@ -36,7 +37,8 @@ class LabelTfidf:
     A word that is frequent outside y counts little for y, or against it once DF exceeds |S|.
 
     Where a word never stands outside y, DF is 0 and the paper's logarithm infinite. It is taken as
-    1, the smallest count with a finite value: rarer outside y never counts less for y.
+    1/2: such a word counts more than any that does. (1 would not do: of a word that S holds once,
+    DF is 0 for its own label and 1 for the others, and the feature would tell them apart no more.)
 
     X holds counts: what scikit-learn's CountVectorizer makes. Each label has its own copy of the
     non-zero entries, so K labels take K times the memory of X.
@@ -44,10 +46,10 @@ class LabelTfidf:
     >>> X = [[3, 1], [0, 2]]                      # two documents, two words
     >>> tfidf = LabelTfidf().fit(X, [0, 1], n_labels=2)
     >>> tfidf.weights_.round(3)                   # log(2 / DF), label by word
-    array([[ 0.693,  0.   ],
+    array([[ 1.386,  0.   ],
            [-0.405,  0.693]])
     >>> [phi.toarray().round(2).tolist() for phi in tfidf.transform([[1, 2]])]
-    [[[0.69, 0.0]], [[-0.41, 1.39]]]
+    [[[1.39, 0.0]], [[-0.41, 1.39]]]
     """
 
     weights_: Floats
@@ -60,7 +62,7 @@ class LabelTfidf:
             labels = labels[:, None] == np.arange(n_labels)
         inside = np.asarray((counts.T @ labels.astype(np.float64)).T)
         outside = np.asarray(counts.sum(axis=0)).reshape(1, -1) - inside
-        self.weights_ = np.log(counts.shape[0] / np.maximum(outside, 1.0))
+        self.weights_ = np.log(counts.shape[0] / np.maximum(outside, _NEVER))
         return self
 
     def transform(self, X: Any) -> list[Any]:
