@@ -1,0 +1,128 @@
+"""The loss bounds of a tagger's training, as a certificate.
+
+A training run is one long sequence of rounds, a sentence each. Against fixed weights u the
+theorems of Crammer et al. (2006), §8-9 bound what it suffered. They ask for the max-loss of u,
+``ℓ_ML(u) = max_y' √ρ(y, y') − u·(Φ(x, y) − Φ(x, y'))`` (Eq. 52), which is known exactly
+
+- for u = 0: it is √ρ of the costliest sequence (under constraints, and for the cost span, of a
+  sequence at least that costly, which only weakens the bound);
+- for the trained weights, if the cost is zero-one: the two best sequences give it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa.core.bounds import Bound, Rounds, certificate, check
+from seqpa.data import Corpus
+from seqpa.data.schemes import spans
+from seqpa.errors import SeqpaError
+from seqpa.sequence.costs import SequenceCost, sequence_cost
+from seqpa.sequence.decoder import FrozenWeights
+from seqpa.sequence.learner import ALGORITHMS
+from seqpa.sequence.tagger import SequenceTagger
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Bounds by comparator."""
+
+    parts: tuple[tuple[str, tuple[Bound, ...]], ...]
+
+    @property
+    def holds(self) -> bool:
+        """No bound that applies is violated."""
+        return not any(bound.violated for _, bounds in self.parts for bound in bounds)
+
+    def __str__(self) -> str:
+        return "\n\n".join(
+            f"Loss bounds of the whole run, beside {comparator}\n"
+            + certificate([bound for bound in bounds if bound.applies])
+            for comparator, bounds in self.parts
+        )
+
+
+def certify(
+    tagger: SequenceTagger, corpus: Corpus, records: Sequence[NDArray[np.float64]]
+) -> Certificate:
+    """The bounds of a run from zero weights: `records` are those of all its epochs, in order."""
+    if tagger.warm_start:
+        raise SeqpaError("a certificate needs a run from zero weights, not a warm start")
+    orders = _orders(tagger, len(corpus), len(records))
+    record = np.concatenate(list(records))
+    cost = sequence_cost(tagger.cost, tagger.classes_)
+
+    def bounds(losses: NDArray[np.float64], distance2: float) -> tuple[Bound, ...]:
+        rounds = Rounds(
+            kind="cost-sensitive",
+            step=ALGORITHMS[tagger.algorithm],
+            losses=record[:, 0],
+            taus=record[:, 1],
+            norms2=record[:, 2],
+            costs=record[:, 3],
+            comparator_losses=losses[orders],
+            distance2=distance2,
+            C=tagger.C,
+        )
+        return tuple(check(rounds))
+
+    parts = [("u = 0", bounds(np.sqrt(_largest_costs(tagger, corpus, cost)), 0.0))]
+    if cost.kind == "zero-one":
+        losses = _zero_one_losses(tagger, corpus)
+        parts.append(("u = the trained weights", bounds(losses, _norm2(tagger._frozen))))
+    return Certificate(tuple(parts))
+
+
+def _orders(tagger: SequenceTagger, sentences: int, epochs: int) -> NDArray[np.int64]:
+    """The sentence of each round: the orders that `SequenceTagger.training` draws."""
+    if not tagger.shuffle:
+        return np.tile(np.arange(sentences), epochs)
+    rng = np.random.default_rng(tagger.random_state)
+    return np.concatenate([rng.permutation(sentences) for _ in range(epochs)])
+
+
+def _largest_costs(
+    tagger: SequenceTagger, corpus: Corpus, cost: SequenceCost
+) -> NDArray[np.float64]:
+    """For each sentence what its costliest labels cost, or a little more."""
+    labels = tagger.classes_
+    if len(labels) == 1:
+        return np.zeros(len(corpus))
+    if cost.kind == "zero-one":
+        return np.ones(len(corpus))
+    if cost.kind == "hamming":
+        return corpus.lengths.astype(np.float64)
+    if cost.kind == "matrix":
+        worst = dict(zip(labels, cost.matrix.max(axis=1).tolist(), strict=True))
+        return np.array([sum(map(worst.__getitem__, sentence)) for sentence in corpus.y])
+    # span: every gold span missed, and each token an invented one
+    return np.array([len(spans(sentence)) + len(sentence) for sentence in corpus.y], np.float64)
+
+
+def _zero_one_losses(tagger: SequenceTagger, corpus: Corpus) -> NDArray[np.float64]:
+    """ℓ_ML of the tagger's weights: how far the best wrong sequence is from losing by 1."""
+    encoded = tagger._encoded(corpus)
+    index = {label: k for k, label in enumerate(tagger.classes_)}
+    losses = np.zeros(len(corpus))
+    for i, (gold, best) in enumerate(zip(corpus.y, tagger.predict_nbest(corpus, 2), strict=True)):
+        wrong = [score for score, labels in best if labels != gold]
+        if wrong:
+            path: Any = np.array([index[label] for label in gold], np.int32)
+            losses[i] = max(0.0, wrong[0] + 1.0 - tagger._decoder.score(encoded, i, path))
+    return losses
+
+
+def _norm2(weights: FrozenWeights) -> float:
+    """‖u‖²."""
+    total = float(np.sum(weights.transitions.astype(np.float64) ** 2))
+    for f in np.flatnonzero(weights.nonzero()).tolist():
+        total += sum(w * w for w in weights.feature_weights(f).values())
+    if weights.pair_rows is not None:
+        for f in np.flatnonzero(weights.pair_rows[:, 1]).tolist():
+            total += sum(w * w for w in weights.pair_feature_weights(f).values())
+    return total

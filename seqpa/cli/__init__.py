@@ -1,0 +1,73 @@
+"""The command ``seqpa``: each command parses, calls a plain function and prints.
+
+Nothing heavy is imported before a command needs it, so that ``seqpa --help`` is there at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from seqpa.cli.corpora import corpora
+from seqpa.cli.evaluate import evaluate
+from seqpa.cli.guard import abandon_stdout, error_line, guarded
+from seqpa.cli.inspect import inspect
+from seqpa.cli.schema import schema
+from seqpa.cli.tag import tag
+from seqpa.cli.train import CommandWithSettings, train
+
+app = typer.Typer(
+    name="seqpa",
+    help="Train and run sequence taggers: parts of speech, names, chunks.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command(cls=CommandWithSettings)(guarded(train))
+for _command in (tag, evaluate, inspect, corpora, schema):
+    app.command()(guarded(_command))
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from seqpa import __version__
+
+        print(f"seqpa {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and end.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Train and run sequence taggers: parts of speech, names, chunks."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if sys.stdout is None:
+        return error_line("standard output is closed; give it a place, for example > out.txt")
+    try:
+        status = app(given, prog_name="seqpa", standalone_mode=False)
+        sys.stdout.flush()
+    except typer.Abort:
+        return 130
+    except OSError as error:  # of --help itself; the commands guard themselves
+        abandon_stdout()
+        return error_line(f"<stdout>: cannot be written ({error.strerror})")
+    except Exception as error:
+        # Typer's own complaints about the arguments; they have no public base class.
+        message = getattr(error, "format_message", None)
+        if message is None:
+            raise
+        return error_line(" ".join(message().split()) + " See seqpa --help.")
+    return status if isinstance(status, int) else 0

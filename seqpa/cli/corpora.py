@@ -1,0 +1,69 @@
+"""``seqpa corpora``: which corpora are here, and how to get others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_FORMATS = """\
+formats of your own files (data.format, or --format)
+  conll    a token a line, its columns between tabs or spaces, a blank line between sentences
+  conllu   CoNLL-U of Universal Dependencies
+  jsonl    a JSON object a line: {"tokens": ["Rain", "fell"], "labels": ["NN", "VBD"]}
+  text     plain text, to be tagged only
+  gzip files of all of these are read as they are"""
+
+_ELSEWHERE = """\
+from elsewhere
+  Universal Dependencies   universaldependencies.org, as conllu
+  CoNLL-2003, OntoNotes    from their publishers, as conll"""
+
+
+def corpora() -> None:
+    """List the corpora that are here, and how to get the rest."""
+    print(_embedded())
+    print(f"\n{_nltk()}")
+    print(f"\n{_ELSEWHERE}")
+    print(f"\n{_FORMATS}")
+
+
+def find_embedded() -> Path | None:
+    """The project's own corpora: in the current directory, one above it, or beside the code."""
+    here = Path.cwd()
+    beside = Path(__file__).resolve().parents[2]
+    for folder in (here, *here.parents, beside):
+        if (folder / "corpora" / "news" / "train.conll").is_file():
+            return folder / "corpora"
+    return None
+
+
+def _embedded() -> str:
+    from seqpa.data import read
+
+    folder = find_embedded()
+    if folder is None:
+        return (
+            "the project's own corpora (news: names and parts of speech) are not here: they come "
+            "with the source, in its folder corpora"
+        )
+    lines = [f"the project's own corpora, in {folder}"]
+    for file in sorted((folder / "news").glob("*.conll")):
+        corpus = read(file, columns=["word", "pos", "label"])
+        lines.append(
+            f"  news/{file.name:<13} {len(corpus):5,} sentences  {corpus.n_tokens:6,} tokens  "
+            "columns word, pos, label (names)"
+        )
+    lines.append(
+        "  news/entities.yaml, news/pos.yaml: trees of its labels, for cost.kind: hierarchy"
+    )
+    lines.append("  generate.py: grows larger ones; python corpora/generate.py --help")
+    return "\n".join(lines)
+
+
+def _nltk() -> str:
+    from seqpa.data.nltk_corpora import CORPORA, installed
+
+    lines = ["NLTK's corpora (data.format: nltk, data.train: treebank[:3000], brown:news, ...)"]
+    for name, there in installed().items():
+        state = "installed" if there else f"not here: python -m nltk.downloader {name}"
+        lines.append(f"  {name:<10} columns {', '.join(CORPORA[name]):<17} {state}")
+    return "\n".join(lines)

@@ -1,0 +1,116 @@
+"""How a command reads its data: as the model was trained, unless options say otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from seqpa.origin import Origin
+    from seqpa.sequence.tagger import SequenceTagger
+
+Model = Annotated[Path, typer.Argument(help="Model file.", metavar="MODEL")]
+Format = Annotated[
+    str | None,
+    typer.Option(help="Format of the data, if not the training data's: see seqpa corpora."),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME,NAME,...",
+        help="What the columns are, if not as in training; _ is one to ignore.",
+    ),
+]
+Encoding = Annotated[str | None, typer.Option(help="Of the data, if not the training data's.")]
+AllowImports = Annotated[
+    bool,
+    typer.Option(
+        "--allow-imports",
+        help="Run the Python functions that the model names (a cost, a feature function). "
+        "Only for models that you trust.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Arguments of `seqpa.data.read` and `read_chunks`."""
+
+    format: str
+    columns: list[str] | None
+    label: str | None
+    encoding: str
+    scheme: str | None
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as keyword arguments."""
+        return asdict(self)
+
+
+def load(path: Path, allow_imports: bool) -> tuple[SequenceTagger, Origin]:
+    """A model and its origin, ready for columns of words."""
+    from seqpa.errors import SeqpaError
+    from seqpa.model import UnloadedFunction
+    from seqpa.origin import read_origin
+    from seqpa.sequence.tagger import SequenceTagger
+
+    origin = read_origin(path)
+    if allow_imports and origin.config is not None:
+        _load_cost_file(origin.config)
+    features = origin.header.get("parameters", {}).get("features")
+    own = isinstance(features, dict) and "function" in features
+    if own and not allow_imports:
+        raise SeqpaError(
+            f"{path}: needs the feature function {features['function']!r}; if you trust the model, "
+            "say --allow-imports"
+        )
+    if origin.header.get("encoder", {}).get("encoder") == "dicts" and not own:
+        raise SeqpaError(
+            f"{path}: was trained on tokens that already are features, which files do not hold; "
+            "use it from Python: SequenceTagger.load(...).predict(...)"
+        )
+    tagger = SequenceTagger.load(path, allow_imports=allow_imports)
+    if isinstance(tagger.cost, UnloadedFunction) and allow_imports:
+        raise SeqpaError(f"{path}: its cost is a function without a name, which nobody can import")
+    return tagger, origin
+
+
+def _load_cost_file(config: dict[str, Any]) -> None:
+    """Make the cost's own file importable under the name that the model knows."""
+    from seqpa.config_objects import load_function
+
+    cost = config.get("cost", {})
+    if cost.get("kind") == "python" and cost.get("file"):
+        load_function(str(cost.get("function")), Path(cost["file"]))
+
+
+def reading(
+    tagger: SequenceTagger,
+    origin: Origin,
+    format: str | None,
+    columns: str | None,
+    encoding: str | None,
+) -> Reading:
+    """How to read data for this model."""
+    trained = (origin.config or {}).get("data", {})
+    same = format is None or format == trained.get("format")
+    names = label = None
+    if columns is not None:
+        names = [name.strip() for name in columns.split(",")]
+    elif same:
+        names = trained.get("columns")
+    if same:
+        label = trained.get("label")
+    chosen = format or trained.get("format", "conll")
+    if names is None and chosen not in ("conllu", "text") and not (same and trained):
+        names = [*tagger.columns, label or "label"]
+    return Reading(
+        format=chosen,
+        columns=names,
+        label=label,
+        encoding=encoding or trained.get("encoding", "utf-8"),
+        scheme=trained.get("scheme"),
+    )

@@ -1,0 +1,114 @@
+"""``seqpa inspect``: what is inside a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from seqpa.cli.inputs import Model
+
+if TYPE_CHECKING:
+    from seqpa.origin import Origin
+    from seqpa.sequence.tagger import SequenceTagger
+
+
+def inspect(
+    model: Model,
+    top: Annotated[
+        int, typer.Option(min=0, help="How many features of each label, and transitions, to show.")
+    ] = 5,
+    header: Annotated[
+        bool, typer.Option("--header", help="Print only the file's header, as JSON.")
+    ] = False,
+) -> None:
+    """Show what a model is made of.
+
+    Sizes, parameters, and the strongest features of each label and transitions.
+    """
+    from seqpa.cli.inputs import load
+    from seqpa.origin import read_origin
+
+    if header:
+        import json
+
+        print(json.dumps(read_origin(model).header, ensure_ascii=False, indent=1))
+        return
+    tagger, origin = load(model, allow_imports=False)
+    states = tagger.state_features_
+    print(_summary(model, tagger, origin, len({name for name, _ in states}), len(states)))
+    if top:
+        print(f"\n{_strongest_features(tagger.classes_, states, top)}")
+        print(f"\n{_strongest_transitions(tagger.transition_features_, top)}")
+
+
+def _summary(
+    path: Path, tagger: SequenceTagger, origin: Origin, features: int, weights: int
+) -> str:
+    templates = origin.header.get("encoder", {}).get("templates", [])
+    parameters = origin.header.get("parameters", {})
+    learner = ", ".join(
+        f"{name} {parameters[name]}" for name in ("algorithm", "C", "update", "average")
+    )
+    rows: list[tuple[str, Any]] = [
+        ("model", path),
+        ("size", f"{path.stat().st_size:,} bytes"),
+        ("labels", f"{len(tagger.classes_):,}: {_listed(tagger.classes_)}"),
+        ("columns", ", ".join(tagger.columns)),
+        ("templates", f"{len(templates):,}: {_listed(templates)}"),
+        ("features", f"{features:,} with {weights:,} weights"),
+        ("transitions", f"{len(tagger.transition_features_):,} of {len(tagger.classes_) ** 2:,}"),
+        ("learner", learner),
+        ("cost", _cost_name(parameters.get("cost"))),
+        ("constraints", _constraints_name(parameters.get("constraints"))),
+        ("epoch", tagger.n_iter_),
+    ]
+    if origin.config is not None:
+        rows.append(("trained on", origin.config.get("data", {}).get("train")))
+    if origin.training_words is not None:
+        rows.append(("known words", f"{len(origin.training_words):,}"))
+    return "\n".join(f"{name:<12} {value}" for name, value in rows)
+
+
+def _listed(names: list[str], most: int = 12) -> str:
+    more = f", and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _cost_name(cost: Any) -> str:
+    if not isinstance(cost, dict):
+        return str(cost)
+    ((kind, content),) = cost.items()
+    if kind == "function":
+        return f"Python function {content}"
+    return "hierarchy" if kind == "hierarchy" else "matrix"
+
+
+def _constraints_name(constraints: Any) -> str:
+    if isinstance(constraints, dict):
+        return "forbidden and required transitions"
+    return "none" if constraints is None else str(constraints)
+
+
+def _strongest_features(labels: list[str], weights: dict[tuple[str, str], float], top: int) -> str:
+    by_label: dict[str, list[tuple[float, str]]] = {label: [] for label in labels}
+    for (feature, label), weight in weights.items():
+        by_label[label].append((weight, feature))
+    lines = ["strongest features of each label, for and against it"]
+    for label, found in by_label.items():
+        found.sort(key=lambda pair: (-pair[0], pair[1]))
+        chosen = [pair for pair in found[:top] if pair[0] > 0]
+        chosen += [pair for pair in found[-top:] if pair[0] < 0]
+        lines.append(label)
+        lines += [f"  {weight:+9.4f}  {feature}" for weight, feature in chosen]
+    return "\n".join(lines)
+
+
+def _strongest_transitions(weights: dict[tuple[str, str], float], top: int) -> str:
+    ordered = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+    chosen = [item for item in ordered[:top] if item[1] > 0]
+    chosen += [item for item in ordered[-top:] if item[1] < 0]
+    lines = ["strongest transitions"]
+    lines += [f"  {weight:+9.4f}  {before} -> {after}" for (before, after), weight in chosen]
+    return "\n".join(lines)

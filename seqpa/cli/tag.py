@@ -1,0 +1,133 @@
+"""``seqpa tag``: label a file or a stream, in order and in constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from seqpa.cli.inputs import AllowImports, Columns, Encoding, Format, Model
+
+if TYPE_CHECKING:
+    from seqpa.data import Corpus, Extras
+    from seqpa.sequence.tagger import SequenceTagger
+
+# How many features `--explain` shows for a token.
+_SHOWN = 10
+
+
+def tag(
+    model: Model,
+    input: Annotated[
+        str, typer.Argument(help="File to tag; - is standard input.", metavar="[INPUT]")
+    ] = "-",
+    output: Annotated[
+        str, typer.Option("-o", "--output", help="File to write; - is standard output.")
+    ] = "-",
+    format: Format = None,
+    columns: Columns = None,
+    encoding: Encoding = None,
+    tokenizer: Annotated[
+        str, typer.Option(help="For the format text: nltk, or whitespace (a sentence a line).")
+    ] = "nltk",
+    language: Annotated[
+        str, typer.Option(help="For the format text with NLTK's tokenizer.")
+    ] = "english",
+    nbest: Annotated[
+        int,
+        typer.Option(
+            metavar="K", min=1, help="Also write the second to K-th best labels of each sentence."
+        ),
+    ] = 1,
+    confidence: Annotated[
+        bool,
+        typer.Option(
+            "--confidence", help="Also write by how much each label beats its best alternative."
+        ),
+    ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Write why each token got its label, instead of the data."),
+    ] = False,
+    allow_imports: AllowImports = False,
+) -> None:
+    """Tag a file or standard input.
+
+    Columns stay as they are, with the label appended as the last; CoNLL-U gets it in its field,
+    JSON lines as "labels"; plain text (--format text) becomes columns. Order is kept, and a file
+    of any size takes the same memory.
+    """
+    from seqpa.cli.inputs import load, reading
+    from seqpa.data import read_chunks, write_tagged
+    from seqpa.data.sink import open_sink
+
+    tagger, origin = load(model, allow_imports)
+    how = reading(tagger, origin, format, columns, encoding)
+    arguments = how.arguments()
+    if how.format == "nltk" and format is None:  # trained on a corpus of NLTK's, used on files
+        arguments["format"] = "conll"
+    chunks = read_chunks(
+        input,
+        **arguments,
+        with_labels=False,
+        tokenizer=tokenizer,
+        language=language,
+        keep_layout=True,
+    )
+    if explain:
+        with open_sink(output) as sink:
+            for corpus in chunks:
+                for sentence in corpus:
+                    sink.write(_explained(tagger, sentence.tokens))
+        return
+    write_tagged(
+        output,
+        _tagged(tagger, chunks, nbest, confidence),
+        label=how.label or "upos",
+        encoding=how.encoding,
+    )
+
+
+def _tagged(
+    tagger: SequenceTagger, chunks: Iterable[Corpus], nbest: int, confidence: bool
+) -> Iterator[tuple[Corpus, list[str], Extras]]:
+    for corpus in chunks:
+        extras: dict[str, list[str]] = {}
+        if not len(corpus):
+            yield corpus, [], extras
+            continue
+        labels = [label for sentence in tagger.predict(corpus) for label in sentence]
+        if nbest > 1:
+            extras |= _alternatives(tagger, corpus, nbest)
+        if confidence:
+            extras["confidence"] = [
+                f"{margin:.4f}" for _, margins in tagger.confidence(corpus) for margin in margins
+            ]
+        yield corpus, labels, extras
+
+
+def _alternatives(tagger: SequenceTagger, corpus: Corpus, k: int) -> dict[str, list[str]]:
+    """The labels of the second to k-th best sequences; _ where a sentence has fewer."""
+    columns: dict[str, list[str]] = {f"label{rank}": [] for rank in range(2, k + 1)}
+    lengths = corpus.lengths.tolist()
+    for length, best in zip(lengths, tagger.predict_nbest(corpus, k), strict=True):
+        for rank, column in enumerate(columns.values(), start=1):
+            column.extend(best[rank][1] if rank < len(best) else ["_"] * length)
+    return columns
+
+
+def _explained(tagger: SequenceTagger, tokens: Any) -> str:
+    from dataclasses import replace
+
+    told = [
+        str(
+            replace(
+                explanation,
+                token=token if isinstance(token, str) else "/".join(token),
+                contributions=explanation.contributions[:_SHOWN],
+            )
+        )
+        for token, explanation in zip(tokens, tagger.explain(tokens), strict=True)
+    ]
+    return "\n".join(told) + "\n\n"

@@ -1,0 +1,146 @@
+"""``seqpa train``: a configuration in, a model out, with progress on the way."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+import typer
+from typer.core import TyperCommand
+
+if TYPE_CHECKING:
+    from seqpa.train import EpochRow, Outcome, TrainingRun
+
+
+class CommandWithSettings(TyperCommand):
+    """Its ``--help`` ends with the keys of the configuration."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the keys."""
+        from seqpa.config import settings_help
+
+        formatter.write(f"\nKeys of the configuration:\n{settings_help()}\n")
+
+
+def train(
+    config: Annotated[Path, typer.Argument(help="Configuration file (YAML).", metavar="CONFIG")],
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Change a key of the configuration, for example learner.C=0.3; may be repeated. "
+            "Paths given here are relative to the current directory.",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the last checkpoint, if there is one.")
+    ] = False,
+    certificate: Annotated[
+        bool, typer.Option("--certificate", help="Print the loss bounds of the run at the end.")
+    ] = False,
+) -> None:
+    """Train a tagger as a configuration file says.
+
+    Writes the model, history.json and metrics.json, and while it runs a checkpoint after each
+    epoch. Ctrl-C ends the run after the present epoch and keeps the best so far; pressed twice,
+    it ends at once and the last checkpoint stays.
+    """
+    from seqpa.config import load_config
+    from seqpa.train import TrainingRun
+
+    settings = load_config(config, setting or [])
+    run = TrainingRun(settings, resume=resume, with_certificate=certificate)
+    if resume and not run.resumed:
+        print("no checkpoint to resume: starting from the beginning", flush=True)
+    stopped = False
+    with _stop_requests() as stop_asked, _display(run) as display:
+        for row in run.epochs():
+            display.show(row)
+            if stop_asked() and not run.complete:
+                stopped = True
+                break
+    outcome = run.finish()
+    if stopped:
+        print("stopped; seqpa train with --resume goes on from here")
+    _print_outcome(run, outcome)
+
+
+@contextmanager
+def _stop_requests() -> Iterator[Any]:
+    """Ctrl-C asks to stop; a second one interrupts as usual."""
+    asked = []
+    usual = signal.getsignal(signal.SIGINT)
+
+    def ask(number: int, frame: Any) -> None:
+        asked.append(number)
+        signal.signal(signal.SIGINT, usual)
+
+    signal.signal(signal.SIGINT, ask)
+    try:
+        yield lambda: bool(asked)
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+class _Display(Protocol):
+    def show(self, row: EpochRow) -> None: ...
+
+
+@contextmanager
+def _display(run: TrainingRun) -> Iterator[_Display]:
+    import sys
+
+    labels = len(set(run.train.labels or ()))
+    print(
+        f"training on {len(run.train):,} sentences, {run.train.n_tokens:,} tokens, "
+        f"{labels:,} labels" + (f", after epoch {len(run.rows)}" if run.resumed else ""),
+        flush=True,
+    )
+    if sys.stdout.isatty():
+        from seqpa.cli.live import LiveDisplay
+
+        with LiveDisplay(run) as live:
+            yield live
+    else:
+        yield _Lines(run)
+
+
+class _Lines:
+    """A line for each epoch, for logs and pipes."""
+
+    def __init__(self, run: TrainingRun) -> None:
+        self._epochs = run.config.learner.epochs
+
+    def show(self, row: EpochRow) -> None:
+        print(epoch_line(row, self._epochs), flush=True)
+
+
+def epoch_line(row: EpochRow, epochs: int) -> str:
+    """One epoch in words: loss a sentence, mistakes a token, dev score, speed, time."""
+    width = len(str(epochs))
+    dev = "" if row.dev_score is None else f"  dev {100 * row.dev_score:6.2f} %"
+    mark = "  best" if row.best and row.dev_score is not None else ""
+    return (
+        f"epoch {row.epoch:>{width}}/{epochs}  loss {row.loss / max(row.sentences, 1):8.4f}  "
+        f"mistakes {100 * row.mistakes / max(row.tokens, 1):6.2f} %{dev}  "
+        f"{row.tokens_per_second:,.0f} tokens/s  {row.seconds:.2f} s{mark}"
+    )
+
+
+def _print_outcome(run: TrainingRun, outcome: Outcome) -> None:
+    from seqpa.config_objects import data_name
+
+    if outcome.dev is not None:
+        print(f"\nkept epoch {outcome.best_epoch} of {outcome.epochs}, the best on the dev set")
+    for name, evaluation in (("test", outcome.test), ("dev", outcome.dev)):
+        if evaluation is not None:
+            where = data_name(run.config, name)
+            print(f"\nscores on {where}\n{evaluation.table()}")
+            break
+    if outcome.certificate is not None:
+        print(f"\n{outcome.certificate}")
+    print(f"\nmodel written to {outcome.model}")

@@ -1,0 +1,144 @@
+"""From the words of a configuration to the things they name: data, features, costs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+from seqpa.config import Config
+from seqpa.core.costs import Hierarchy
+from seqpa.data import Corpus, read
+from seqpa.errors import SeqpaError
+from seqpa.model import import_function
+from seqpa.sequence.presets import preset
+from seqpa.sequence.templates import parse, parse_all
+from seqpa.settings_file import read_settings
+
+
+def read_part(config: Config, part: str) -> Corpus:
+    """The corpus that ``data.train``, ``data.dev`` or ``data.test`` names."""
+    data = config.data
+    return read(
+        data_name(config, part),
+        format=data.format,
+        columns=data.columns,
+        label=data.label,
+        encoding=data.encoding,
+        scheme=data.scheme,
+    )
+
+
+def data_name(config: Config, part: str) -> str:
+    """The path of a data file, or what the corpus of NLTK's is called."""
+    if config.data.format == "nltk":
+        return str(getattr(config.data, part))
+    return str(config.path("data", part))
+
+
+def features_of(config: Config, columns: Sequence[str]) -> str | list[str]:
+    """The preset's name, or the templates; ``auto`` where neither is given."""
+    features = config.features
+    if features.templates is None:
+        return features.preset or "auto"
+    for i, template in enumerate(features.templates):
+        try:
+            parse(template, columns)
+        except SeqpaError as error:
+            raise SeqpaError(f"{config.place('features', 'templates', i)}{error}") from None
+    ready = [] if features.preset is None else preset(features.preset, columns)
+    known = set(parse_all(ready, columns))
+    return ready + [text for text in features.templates if parse(text, columns) not in known]
+
+
+def resources_of(config: Config) -> dict[str, Path]:
+    """The files of the lexicons and clusters, by name."""
+    features = config.features
+    twice = set(features.lexicons) & set(features.clusters)
+    if twice:
+        name = min(twice)
+        place = config.place("features", "clusters", name)
+        raise SeqpaError(f"{place}{name!r} cannot be both a lexicon and clusters")
+    return {
+        name: config.path("features", kind, name)
+        for kind in ("lexicons", "clusters")
+        for name in getattr(features, kind)
+    }
+
+
+def constraints_of(config: Config) -> Any:
+    """The constraints as SequenceTagger takes them."""
+    constraints = config.decoding.constraints
+    if constraints is None or isinstance(constraints, str):
+        return constraints
+    return constraints.model_dump()
+
+
+def cost_of(config: Config) -> Any:
+    """The cost as SequenceTagger takes it."""
+    cost = config.cost
+    if cost.kind == "hierarchy":
+        return Hierarchy.from_yaml(config.path("cost", "file"))
+    if cost.kind == "matrix":
+        return cost.table if cost.table is not None else _table(config.path("cost", "file"))
+    if cost.kind == "python":
+        file = None if cost.file is None else config.path("cost", "file")
+        try:
+            return load_function(str(cost.function), file)
+        except SeqpaError as error:
+            raise SeqpaError(f"{config.place('cost', 'function')}{error}") from None
+    return cost.kind
+
+
+def load_function(name: str, file: Path | None) -> Callable[..., Any]:
+    """The function of that name in a Python file, or the one that package.module:function names.
+
+    The file becomes a module with the file's name, as if it were imported from its directory.
+    """
+    if file is None:
+        return import_function(name)
+    module = _module(file)
+    function = getattr(module, name.rpartition(":")[2], None)
+    if not callable(function):
+        known = [n for n, v in vars(module).items() if callable(v) and v.__module__ == file.stem]
+        there = f"; there are {', '.join(known)}" if known else ""
+        raise SeqpaError(f"{file} has no function {name!r}{there}")
+    return function
+
+
+def _module(file: Path) -> Any:
+    known = sys.modules.get(file.stem)
+    if known is not None:
+        place = getattr(known, "__file__", None)
+        if place is None or Path(place).resolve() != file.resolve():
+            raise SeqpaError(f"{file}: a module {file.stem!r} exists already; rename the file")
+        return known
+    if not file.is_file():
+        raise SeqpaError(f"{file}: no such file")
+    spec = spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        raise SeqpaError(f"{file}: is no Python file; its name should end in .py")
+    module = module_from_spec(spec)
+    sys.modules[file.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[file.stem]
+        raise SeqpaError(f"{file}: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _table(path: Path) -> dict[str, dict[str, float]]:
+    values, places = read_settings(path)
+    for right, row in values.items():
+        if not isinstance(row, dict):
+            raise SeqpaError(
+                f"{places[(right,)]}: below {right!r} stand predicted labels with their costs, "
+                f"{{predicted: cost}}, not {row!r}"
+            )
+        for predicted, cost in row.items():
+            if isinstance(cost, bool) or not isinstance(cost, (int, float)):
+                raise SeqpaError(f"{places[right, predicted]}: a cost is a number, not {cost!r}")
+    return values

@@ -1,0 +1,71 @@
+"""seqpa in NLTK: a tagger like its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from nltk.tag.api import TaggerI
+
+from seqpa.sequence.tagger import SequenceTagger
+
+
+class SeqpaTagger(TaggerI):
+    """NLTK's tagger interface over a `SequenceTagger`: ``tag``, ``tag_sents``, ``accuracy``, ...
+
+    Tokens are words, or tuples of columns where the SequenceTagger has several.
+
+    >>> sentences = [[("the", "D"), ("dog", "N"), ("barks", "V")], [("a", "D"), ("bark", "N")]]
+    >>> tagger = SeqpaTagger.train(sentences, random_state=1)
+    >>> tagger.tag(["a", "dog"])
+    [('a', 'D'), ('dog', 'N')]
+    >>> tagger.accuracy([[("the", "D"), ("bark", "N")]])
+    1.0
+    """
+
+    def __init__(self, tagger: SequenceTagger) -> None:
+        self.tagger = tagger
+
+    @classmethod
+    def train(
+        cls,
+        tagged_sents: Iterable[Sequence[tuple[Any, str]]],
+        dev: Iterable[Sequence[tuple[Any, str]]] | None = None,
+        **parameters: Any,
+    ) -> SeqpaTagger:
+        """Train on sentences of (token, tag) pairs, as ``corpus.tagged_sents()`` gives them.
+
+        dev : sentences on which the best epoch is chosen
+        parameters : of `SequenceTagger`
+        """
+        tagger = SequenceTagger(**parameters)
+        tagger.fit(*_split(tagged_sents), dev=None if dev is None else _split(dev))
+        return cls(tagger)
+
+    def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
+        """One sentence's tokens with their tags."""
+        return self.tagger.tag(tokens)
+
+    def tag_sents(self, sentences: Iterable[Sequence[Any]]) -> list[list[tuple[Any, str]]]:
+        """Many sentences, at once and so faster."""
+        given = [list(sentence) for sentence in sentences]
+        tags = self.tagger.predict(given)
+        return [list(zip(*pair, strict=True)) for pair in zip(given, tags, strict=True)]
+
+    def save(self, path: str | Path) -> None:
+        """Write the model file."""
+        self.tagger.save(path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> SeqpaTagger:
+        """Read a model file."""
+        return cls(SequenceTagger.load(path))
+
+
+def _split(
+    sentences: Iterable[Sequence[tuple[Any, str]]],
+) -> tuple[list[list[Any]], list[list[str]]]:
+    held = [list(sentence) for sentence in sentences]
+    tokens = [[token for token, _ in sentence] for sentence in held]
+    return tokens, [[tag for _, tag in sentence] for sentence in held]

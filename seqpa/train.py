@@ -1,0 +1,370 @@
+"""Training as ``seqpa train`` does it: a configuration in; a model, its history and metrics out.
+
+>>> import tempfile
+>>> from seqpa.config import Config
+>>> folder = Path(tempfile.mkdtemp())
+>>> _ = (folder / "a.conll").write_text("the D\\nsaw N\\n\\nshe P\\nsaw V\\nit P\\n")
+>>> config = Config.model_validate({
+...     "data": {"train": str(folder / "a.conll")},
+...     "features": {"templates": ["word[0]", "word[-1]"]},
+...     "learner": {"epochs": 3},
+...     "output": {"model": str(folder / "a.safetensors")},
+... })
+>>> run = TrainingRun(config)
+>>> [(row.epoch, row.mistakes) for row in run.epochs()]
+[(1, 2), (2, 0), (3, 0)]
+>>> run.finish().model.name
+'a.safetensors'
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seqpa.config import Config
+from seqpa.config_objects import (
+    constraints_of,
+    cost_of,
+    data_name,
+    features_of,
+    read_part,
+    resources_of,
+)
+from seqpa.data import Corpus
+from seqpa.errors import SeqpaError
+from seqpa.evaluate import Evaluation, evaluate
+from seqpa.model import write_atomically
+from seqpa.origin import save_with_origin
+from seqpa.sequence.costs import sequence_cost
+from seqpa.sequence.tagger import Epoch, SequenceTagger
+
+if TYPE_CHECKING:
+    from seqpa.certificate import Certificate
+
+# What may change between a run and its continuation without changing the weights on the way.
+_FREE = {("output",), ("data", "test"), ("learner", "epochs")}
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRow:
+    """One line of the history."""
+
+    epoch: int
+    sentences: int
+    tokens: int
+    mistakes: int
+    wrong_sentences: int
+    updates: int
+    loss: float
+    squared_loss: float
+    cost: float
+    dev_score: float | None
+    best: bool
+    seconds: float
+
+    @property
+    def tokens_per_second(self) -> float:
+        """How fast training went, the dev set not counted."""
+        return self.tokens / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What training ends with."""
+
+    model: Path
+    best_epoch: int
+    epochs: int
+    dev: Evaluation | None
+    test: Evaluation | None
+    certificate: Certificate | None
+
+
+class TrainingRun:
+    """One training: make it, go through `epochs`, then `finish`.
+
+    After each epoch a checkpoint is written beside the model; with `resume` the run goes on from
+    it, to the same bytes as an unbroken run. `finish` may come early: the best epoch so far counts.
+    """
+
+    def __init__(
+        self, config: Config, *, resume: bool = False, with_certificate: bool = False
+    ) -> None:
+        self.config = config
+        self.model = config.path("output", "model")
+        self.checkpoint = self.model.with_name(self.model.name + ".checkpoint")
+        self._progress = self.model.with_name(self.model.name + ".checkpoint.json")
+        self._history = self._beside("history")
+        self._metrics = self._beside("metrics")
+        if with_certificate:
+            self._refuse_certificate(resume)
+        for path in (self.model, self._history, self._metrics):
+            check_writable(path)
+        self.train = read_part(config, "train")
+        self.dev = None if config.data.dev is None else read_part(config, "dev")
+        self.test = None if config.data.test is None else read_part(config, "test")
+        self.tagger = tagger_of(config, self.train.names)
+        self.rows: list[EpochRow] = []
+        self.complete = False
+        self._records: list[Any] | None = [] if with_certificate else None
+        self.resumed = resume and self.checkpoint.exists()
+        if self.resumed:
+            self._load_checkpoint()
+
+    def epochs(self) -> Iterator[EpochRow]:
+        """Train, a record for each epoch."""
+        self.complete = self._enough()
+        if self.complete:
+            return
+        for epoch in self._training():
+            row = _row(epoch)
+            self.rows.append(row)
+            if self._records is not None:
+                self._records.append(epoch.totals.record)
+            self._save_checkpoint()
+            self.complete = self._enough()
+            yield row
+
+    def finish(self) -> Outcome:
+        """Score and write the best epoch's model, the history and the metrics.
+
+        The checkpoint goes when there is nothing left to resume.
+        """
+        words = set(self.train.columns[0])
+        dev, test = (
+            None if corpus is None else score(self.tagger, corpus, words, self.tagger.cost)
+            for corpus in (self.dev, self.test)
+        )
+        certificate = None
+        if self._records is not None:
+            from seqpa.certificate import certify
+
+            certificate = certify(self.tagger, self.train, self._records)
+        metrics = {
+            "best_epoch": self.tagger.n_iter_,
+            "epochs": len(self.rows),
+            "seconds": sum(row.seconds for row in self.rows),
+            "dev": None if dev is None else dev.to_dict(),
+            "test": None if test is None else test.to_dict(),
+        }
+        save_with_origin(
+            self.tagger, self.model, self._origin(), words, half=self.config.output.half
+        )
+        _write_json(self._history, self._told())
+        _write_json(self._metrics, metrics)
+        if self.complete:
+            self.checkpoint.unlink(missing_ok=True)
+            self._progress.unlink(missing_ok=True)
+        return Outcome(self.model, self.tagger.n_iter_, len(self.rows), dev, test, certificate)
+
+    def _training(self) -> Iterator[Epoch]:
+        try:
+            yield from self.tagger.training(
+                self.train, dev=self.dev, record=self._records is not None
+            )
+        except SeqpaError as error:
+            # Of the training sentences only their number is known there.
+            of_data = str(error).startswith("sentence ")
+            where = f"{data_name(self.config, 'train')}: " if of_data else ""
+            raise SeqpaError(f"{where}{error}") from None
+
+    def _enough(self) -> bool:
+        """All epochs are trained, or patience is over."""
+        done, patience = len(self.rows), self.config.learner.patience
+        best = max((row.epoch for row in self.rows if row.best), default=0)
+        return done >= self.config.learner.epochs or (
+            patience is not None and done - best >= patience
+        )
+
+    def _beside(self, name: str) -> Path:
+        if getattr(self.config.output, name) is None:
+            return self.model.with_name(f"{name}.json")
+        return self.config.path("output", name)
+
+    def _refuse_certificate(self, resume: bool) -> None:
+        kind = self.config.cost.kind
+        if resume:
+            raise SeqpaError("a certificate needs the whole run: leave out --resume")
+        if kind == "python":
+            raise SeqpaError(
+                "a certificate needs the largest cost of each sentence, which is not known for "
+                "the cost python; it is for hamming, zero-one, span, hierarchy and matrix"
+            )
+
+    # Checkpoints: first what was told so far, then the state. A kill in between leaves one line
+    # too many, which the epoch that is trained again replaces.
+
+    def _save_checkpoint(self) -> None:
+        _write_json(self._progress, self._told())
+        self.tagger.save_state(self.checkpoint)
+
+    def _load_checkpoint(self) -> None:
+        told = _read_json(self._progress)
+        if told.get("config") != self._told()["config"]:
+            changed = _first_difference(told.get("config"), self._told()["config"])
+            raise SeqpaError(
+                f"{self.checkpoint}: was made with another configuration ({changed}): resume with "
+                "the same, or train afresh without --resume"
+            )
+        if told.get("data") != self._told()["data"]:
+            raise SeqpaError(
+                f"{self.checkpoint}: was made with other training or dev data: resume with the "
+                "same, or train afresh without --resume"
+            )
+        self.tagger.load_state(self.checkpoint)
+        state = self.tagger._state
+        assert state is not None
+        self.rows = [EpochRow(**row) for row in told["epochs"]][: state.epoch]
+
+    def _told(self) -> dict[str, Any]:
+        if not hasattr(self, "_fingerprints"):
+            parts = {"train": self.train, "dev": self.dev}
+            self._fingerprints = {
+                name: None if corpus is None else fingerprint(corpus)
+                for name, corpus in parts.items()
+            }
+        config = self.config.model_dump(mode="json")
+        for loc in _FREE:
+            section: Any = config
+            for name in loc[:-1]:
+                section = section[name]
+            section.pop(loc[-1])
+        return {
+            "config": config,
+            "data": self._fingerprints,
+            "epochs": [asdict(row) for row in self.rows],
+        }
+
+    def _origin(self) -> dict[str, Any]:
+        """The configuration for the model's header; a cost's file is to be found from anywhere."""
+        told = self.config.model_dump(mode="json", exclude={"output"})
+        if self.config.cost.kind == "python" and self.config.cost.file is not None:
+            told["cost"]["file"] = str(self.config.path("cost", "file").resolve())
+        return told
+
+
+def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
+    """The untrained tagger that a configuration describes, for data with these input columns."""
+    learner = config.learner
+    return SequenceTagger(
+        features=features_of(config, columns),
+        columns=columns,
+        cost=cost_of(config),
+        algorithm=learner.algorithm,
+        C=learner.C,
+        update=learner.update,
+        epochs=learner.epochs,
+        average=learner.average,
+        constraints=constraints_of(config),
+        random_state=learner.seed,
+        n_jobs=learner.n_jobs,
+        cutoff=config.features.cutoff,
+        n_best=learner.n_best,
+        patience=learner.patience,
+        shuffle=learner.shuffle,
+        resources=resources_of(config),
+    )
+
+
+def score(
+    tagger: SequenceTagger,
+    corpus: Corpus,
+    training_words: Collection[str] | None = None,
+    cost: Any = None,
+) -> Evaluation:
+    """Tag a labelled corpus and compare; `cost` is what a SequenceTagger takes, or None."""
+    gold = corpus.y
+    return evaluate_labels(tagger, corpus, gold, tagger.predict(corpus), training_words, cost)
+
+
+def evaluate_labels(
+    tagger: SequenceTagger,
+    corpus: Corpus,
+    gold: list[list[str]],
+    predicted: list[list[str]],
+    training_words: Collection[str] | None,
+    cost: Any,
+) -> Evaluation:
+    """Compare given predictions, under a cost that also knows labels new to the tagger."""
+    function = None
+    if cost is not None:
+        new = set(corpus.labels or ()) - set(tagger.classes_)
+        function = sequence_cost(cost, [*tagger.classes_, *sorted(new)])
+    words = corpus.split(corpus.columns[0])
+    return evaluate(gold, predicted, words, training_words, function)
+
+
+def fingerprint(corpus: Corpus) -> str:
+    """A digest of all that a corpus holds.
+
+    >>> a, b = Corpus.from_sentences([["a", "b"]]), Corpus.from_sentences([["a"], ["b"]])
+    >>> fingerprint(a) == fingerprint(b)
+    False
+    """
+    digest = hashlib.sha256(corpus.lengths.tobytes())
+    for column in (*corpus.columns, corpus.labels or []):
+        digest.update("\0".join(column).encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()
+
+
+def check_writable(path: Path) -> None:
+    """Make the directory of a file that will be written, and see that it can be."""
+    probe = path.with_name(f".{path.name}.{os.getpid()}.probe")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        probe.touch()
+        probe.unlink()
+    except (FileExistsError, NotADirectoryError):
+        raise SeqpaError(f"{path}: {path.parent} is a file, not a directory") from None
+    except OSError as error:
+        raise SeqpaError(
+            f"{path}: cannot be written ({error.strerror}); name another place in output"
+        ) from None
+    if path.is_dir():
+        raise SeqpaError(f"{path}: is a directory; name a file to write")
+
+
+def _row(epoch: Epoch) -> EpochRow:
+    totals = epoch.totals
+    return EpochRow(
+        epoch=epoch.number,
+        sentences=totals.sentences,
+        tokens=totals.tokens,
+        mistakes=totals.wrong_tokens,
+        wrong_sentences=totals.wrong_sentences,
+        updates=totals.updates,
+        loss=totals.loss,
+        squared_loss=totals.squared_loss,
+        cost=totals.cost,
+        dev_score=epoch.dev_score,
+        best=epoch.best,
+        seconds=epoch.seconds,
+    )
+
+
+def _write_json(path: Path, content: Any) -> None:
+    write_atomically(path, (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode())
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SeqpaError(f"{path}: cannot be read ({error.strerror}); train afresh") from None
+    except ValueError:
+        raise SeqpaError(f"{path}: is damaged; train afresh without --resume") from None
+    return content if isinstance(content, dict) else {}
+
+
+def _first_difference(old: Any, new: Any, name: str = "") -> str:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in new:
+            if old.get(key) != new[key]:
+                return _first_difference(old.get(key), new[key], f"{name}.{key}".strip("."))
+    return f"{name} was {json.dumps(old)}, is {json.dumps(new)}"
