@@ -443,8 +443,8 @@ def load_state(tagger: SequenceTagger, path: Path) -> None:
             header["best_score"],
             int(header["best_epoch"]),
         )
-        tagger._state = tagger._resumed = state
-        tagger._stale = True
+        tagger._resumed = state
+        tagger._moved(state)
         if state.best_score is not None:
             tagger._keep(_frozen(arrays, "best.", len(labels)))
         tagger.n_iter_ = state.best_epoch

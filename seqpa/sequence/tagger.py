@@ -222,7 +222,7 @@ class SequenceTagger:
             score = None
             best = True
             if dev is None or dev_encoded is None:
-                self._stale = True
+                self._moved(state)
             else:
                 frozen = state.weights.freeze(self.average)
                 indices = Decoder(frozen, learner.rules).decode(dev_encoded, None, self.n_jobs)
@@ -260,7 +260,7 @@ class SequenceTagger:
         check_legal(_indices(flat, labels), starts, learner.rules, labels)
         before = state.weights.copy() if learner.cost.kind == "outside" else None
         encoded = _extend(state, X, flat)
-        self._state, self._stale = state, True
+        self._moved(state)
         order = np.arange(len(encoded.starts) - 1, dtype=np.int64)
         try:
             learner.epoch(state.weights, encoded, _indices(flat, labels), order)
@@ -327,6 +327,11 @@ class SequenceTagger:
         X, y = dev
         flat_labels(X, y)
         return X, [list(labels) for labels in y]
+
+    def _moved(self, state: TrainingState) -> None:
+        """The weights have moved: tag with them from now on, and freeze them when that is asked."""
+        self._state, self._stale = state, True
+        self.classes_ = list(state.labels)
 
     def _keep(self, frozen: FrozenWeights) -> None:
         """Tag with these weights of the present training state from now on."""
