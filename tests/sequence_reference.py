@@ -212,6 +212,7 @@ def step(algorithm: str, r: float, score: float, norm2: float, C: float) -> floa
         "pa": loss / norm2,
         "pa-i": min(C, loss / norm2),
         "pa-ii": loss / (norm2 + 1.0 / (2.0 * C)),
+        "arow": loss / (norm2 + 1.0 / (2.0 * C)),
     }[algorithm]
 
 
@@ -229,7 +230,11 @@ class Choice(NamedTuple):
 
 @dataclass
 class Trainer:
-    """Cost-sensitive passive-aggressive learning (§8-9), one dictionary at a time."""
+    """Cost-sensitive passive-aggressive learning (§8-9), one dictionary at a time.
+
+    AROW keeps a variance for each weight, 1 at first: its inverse grows by δ²/r, r = 1/2C, with
+    every step, and lengths and steps are scaled by it (Crammer et al. 2009, diagonal).
+    """
 
     labels: Sequence[str]
     algorithm: str
@@ -239,6 +244,7 @@ class Trainer:
     n_best: int = 10
     legal: Legal | None = None
     w: Vector = field(default_factory=dict)
+    precision: Vector = field(default_factory=dict)
     seen: list[Vector] = field(default_factory=list)
     rounds: list[tuple[float, float, float, float]] = field(default_factory=list)
 
@@ -272,14 +278,17 @@ class Trainer:
         delta.subtract(phi(sentence, competitor))
         loss = tau = norm2 = 0.0
         if competitor != gold:
-            norm2 = math.fsum(value * value for value in delta.values())
+            norm2 = math.fsum(v * v / self.precision.get(key, 1.0) for key, v in delta.items())
             score = dot(self.w, delta)
             r = math.sqrt(self.rho(gold, competitor)) - score
             loss = max(r, 0.0)
             tau = step(self.algorithm, r, score, norm2, self.C)
             self.w = dict(self.w)
             for key, value in delta.items():
-                self.w[key] = self.w.get(key, 0.0) + tau * value
+                scale = self.precision.get(key, 1.0)
+                self.w[key] = self.w.get(key, 0.0) + tau * value / scale
+                if self.algorithm == "arow" and tau > 0.0:
+                    self.precision[key] = scale + 2.0 * self.C * value * value
         self.seen.append(self.w)
         self.rounds.append((loss, tau, norm2, self.rho(gold, predicted)))
 

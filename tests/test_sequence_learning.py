@@ -49,7 +49,7 @@ COSTS: dict[str, tuple[Any, reference.Cost]] = {
     ),
     "function": (first_and_length, first_and_length),
 }
-ALGORITHMS = ("perceptron", "pa", "pa-i", "pa-ii")
+ALGORITHMS = ("perceptron", "pa", "pa-i", "pa-ii", "arow")
 UPDATES = [
     (update, cost)
     for update in ("prediction-based", "max-loss", "n-best")
@@ -101,7 +101,9 @@ def run_both(
         if twin.choose(sentence, gold).gap > CLEAR or not twin.w:
             order.append(i)
             twin.learn(sentence, gold)
-    weights = TrainingWeights.thawed(frozen(start, n_features, K, n_steps))
+    weights = TrainingWeights.thawed(
+        frozen(start, n_features, K, n_steps), second_order=algorithm == "arow"
+    )
     learner = ChainLearner(
         algorithm,
         C,
@@ -230,7 +232,7 @@ def test_features_that_cancel_make_no_step_and_no_division() -> None:
     # +1 and −1 of one feature, one token: δ = 0, so nothing can be learned.
     sentence = reference.Sentence([[(0, 1.0), (0, -1.0)]])
     for algorithm in ALGORITHMS:
-        weights = TrainingWeights(2, 1, None)
+        weights = TrainingWeights(2, 1, None, second_order=algorithm == "arow")
         learner = ChainLearner(
             algorithm, 1.0, sequence_cost("hamming", "ab"), penalties(None, "ab"), "ab"
         )
