@@ -120,9 +120,10 @@ def token_kind(X: Any) -> str:
     """
     if isinstance(X, (str, bytes)):
         raise SeqpaError("X is a string: give a list of sentences, each a list of tokens")
+    strings = [i for i, sentence in enumerate(X) if isinstance(sentence, (str, bytes))]
+    if strings:
+        raise SeqpaError(f"sentence {strings[0] + 1} is a string: give a list of tokens")
     for i, sentence in enumerate(X):
-        if isinstance(sentence, (str, bytes)):
-            raise SeqpaError(f"sentence {i + 1} is a string: give a list of tokens")
         for token in sentence:
             if isinstance(token, (str, tuple)):
                 return "words"
@@ -189,9 +190,11 @@ def flat_labels(X: Any, y: Any) -> list[str]:
     if len(X) != len(y):
         raise SeqpaError(f"X has {len(X)} sentences, y has {len(y)}")
     sizes = X.lengths if isinstance(X, Corpus) else map(len, X)
-    for i, (tokens, labels) in enumerate(zip(sizes, map(len, y), strict=True)):
-        if tokens != labels:
-            raise SeqpaError(f"sentence {i + 1} has {tokens} tokens, but {labels} labels")
+    for i, (tokens, labels) in enumerate(zip(sizes, y, strict=True)):
+        if isinstance(labels, str):
+            raise SeqpaError(f"the labels of sentence {i + 1} are a string: give a list of labels")
+        if tokens != len(labels):
+            raise SeqpaError(f"sentence {i + 1} has {tokens} tokens, but {len(labels)} labels")
     flat = list(chain.from_iterable(y))
     if not set(map(type, flat)) <= {str, np.str_}:
         bad = next(label for label in flat if not isinstance(label, str))

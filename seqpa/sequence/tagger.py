@@ -187,6 +187,7 @@ class SequenceTagger:
         elif self.warm_start and self.__sklearn_is_fitted__():
             state = self._warm_state()
             encoded = _extend(state, X, flat)
+            self._moved(state)  # the encoder knows more features than the frozen weights
         else:
             source = self._choose_source(X, flat)
             encoded = source.learn(X)
@@ -259,18 +260,21 @@ class SequenceTagger:
         starts = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64)
         check_legal(_indices(flat, labels), starts, learner.rules, labels)
         before = state.weights.copy() if learner.cost.kind == "outside" else None
+        known, was_fitted = state.labels, self.__sklearn_is_fitted__()
         encoded = _extend(state, X, flat)
-        self._moved(state)
+        if was_fitted:
+            self._moved(state)  # the encoder knows more features than the frozen weights
         order = np.arange(len(encoded.starts) - 1, dtype=np.int64)
         try:
             learner.epoch(state.weights, encoded, _indices(flat, labels), order)
-        except Exception:  # the user's cost failed: as if nothing had been learned here
-            assert before is not None
-            before.resize(
-                len(labels), state.source.encoder.n_features, state.source.n_pair_features
-            )
-            state.weights = before
+        except BaseException:  # the user's cost failed: as if nothing had been learned here
+            if before is not None and was_fitted:
+                encoder = state.source.encoder
+                before.resize(len(known), encoder.n_features, state.source.n_pair_features)
+                state.weights, state.labels = before, known
+                self._moved(state)
             raise
+        self._moved(state)
         self.n_iter_ = state.best_epoch = state.epoch
         return self
 
