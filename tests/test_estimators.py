@@ -321,6 +321,15 @@ def test_sums_of_a_fit_run_over_all_passes(estimator, kind: str) -> None:
 
 
 @laws
+def test_blocks_of_shuffled_rows_change_nothing(estimator, kind: str, monkeypatch) -> None:
+    X, y = data(kind)
+    X = sparse.csr_matrix(X)
+    whole = clone(estimator).fit(X, y)
+    monkeypatch.setattr("seqpa.core.learner._BLOCK", 500)
+    same(whole, clone(estimator).fit(X, y), X, tolerance=0)
+
+
+@laws
 def test_unfitted_models_say_so(estimator, kind: str) -> None:
     with pytest.raises(NotFittedError):
         clone(estimator).predict(data(kind)[0])

@@ -24,7 +24,7 @@ _SCALE = "scale the features first, for example with MaxAbsScaler or StandardSca
 class Examples:
     """The rows x_i of a dense or CSR matrix.
 
-    matrix   float64, C-contiguous; or CSR with sorted, unique int32 indices and int64 indptr
+    matrix   float64, C-contiguous; or CSR with sorted, unique indices
     bias     True adds a constant feature 1 behind the last; it counts in every norm
     joint    0, or the number K of labels of a single-prototype problem: row i·K + k is Φ(x_i, k)
     rows     the same for the kernel
@@ -66,11 +66,7 @@ class Examples:
 
     @classmethod
     def _checked(cls, matrix: Any, bias: bool, joint: int) -> Examples:
-        n_features = matrix.shape[1]
-        if isinstance(matrix, np.ndarray):
-            rows = kernel.Rows(matrix, None, None, None, n_features, bias)
-        else:
-            rows = kernel.Rows(None, matrix.data, matrix.indices, matrix.indptr, n_features, bias)
+        rows = _kernel_rows(matrix, bias)
         norms2 = np.empty(matrix.shape[0])
         rows.squared_norms(norms2)
         if not np.isfinite(norms2).all():
@@ -79,6 +75,20 @@ class Examples:
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0]) // max(1, self.joint)
+
+    def take(self, chosen: NDArray[np.intp]) -> Examples:
+        """Copies of the chosen examples, in their order, one behind the other in memory."""
+        if self.joint:
+            chosen = (chosen[:, None] * self.joint + np.arange(self.joint)).reshape(-1)
+        matrix = self.matrix[chosen]
+        rows = _kernel_rows(matrix, self.bias)
+        return Examples(matrix, self.bias, self.joint, rows, self.norms2[chosen])
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the values and their indices in memory."""
+        indices = self.matrix.indices.nbytes if self.sparse else 0
+        return int(self.matrix.data.nbytes + indices)
 
     @property
     def n_features(self) -> int:
@@ -111,6 +121,15 @@ class Examples:
         return np.sqrt(np.maximum(squared, 0.0))
 
 
+def _kernel_rows(matrix: Any, bias: bool) -> Any:
+    if isinstance(matrix, np.ndarray):
+        return kernel.Rows(matrix, None, None, None, matrix.shape[1], bias)
+    data = np.ascontiguousarray(matrix.data)
+    indices = np.ascontiguousarray(matrix.indices, dtype=np.int32)
+    indptr = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
+    return kernel.Rows(None, data, indices, indptr, matrix.shape[1], bias)
+
+
 def _as_matrix(X: Any) -> Any:
     """X in the one dense and the one sparse form that the kernel knows; a copy only if it must."""
     if not hasattr(X, "tocsr"):
@@ -118,8 +137,6 @@ def _as_matrix(X: Any) -> Any:
         if X.ndim != 2:
             raise SeqpaError(f"examples are the rows of a matrix, not an array of shape {X.shape}")
         return X
-    from scipy import sparse
-
     X = X.tocsr()
     if X.shape[1] > np.iinfo(np.int32).max:
         raise SeqpaError(f"{X.shape[1]} features; the kernel counts them in 31 bits")
@@ -127,11 +144,7 @@ def _as_matrix(X: Any) -> Any:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    wanted = sparse.csr_matrix(X.shape, dtype=np.float64)
-    wanted.data = np.ascontiguousarray(X.data, dtype=np.float64)
-    wanted.indices = np.ascontiguousarray(X.indices, dtype=np.int32)
-    wanted.indptr = np.ascontiguousarray(X.indptr, dtype=np.int64)
-    return wanted
+    return X.astype(np.float64, copy=False)
 
 
 def _complain(matrix: Any, i: int) -> None:
