@@ -156,9 +156,11 @@ class Learner:
         rows = np.arange(n) if order is None else np.ascontiguousarray(order, dtype=np.intp)
         if len(rows) and not (rows.min() >= 0 and rows.max() < n):
             raise SeqpaError(f"the order names a row beyond the {n} examples")
-        y = np.zeros(n) if isinstance(self.problem, Uniclass) else np.atleast_1d(target)
-        if len(y) != n:
-            raise SeqpaError(f"{len(y)} targets for {n} examples")
+        y = np.zeros(n) if isinstance(self.problem, Uniclass) else np.asarray(target)
+        if y.shape[:1] != (n,):
+            raise SeqpaError(
+                f"a target of shape {y.shape} for {n} examples; it needs one entry for each"
+            )
         self._check(examples)
         self._lay_out(by_feature=examples.sparse)
         records = np.zeros((len(rows) if record else 0, kernel.RECORD))
