@@ -158,9 +158,7 @@ class Learner:
             raise SeqpaError(f"the order names a row beyond the {n} examples")
         y = np.zeros(n) if isinstance(self.problem, Uniclass) else np.asarray(target)
         if y.shape[:1] != (n,):
-            raise SeqpaError(
-                f"a target of shape {y.shape} for {n} examples; it needs one entry for each"
-            )
+            raise SeqpaError(f"targets of shape {y.shape} for {n} examples")
         self._check(examples)
         self._lay_out(by_feature=examples.sparse)
         records = np.zeros((len(rows) if record else 0, kernel.RECORD))
