@@ -31,6 +31,6 @@ cdef class Chain:
     cdef void transition(self, Sequences data, Py_ssize_t t, Scratch work) noexcept nogil
     cdef void relax(self, float[:, ::1] trans, Py_ssize_t p, Py_ssize_t row, Scratch work) noexcept nogil
     cdef void mask(self, int label, float[::1] s) noexcept nogil
-    cdef void viterbi(self, Sequences data, Py_ssize_t i, const int[::1] fixed, Scratch work) noexcept nogil
-    cpdef decode(self, Sequences data, Py_ssize_t begin, Py_ssize_t end, const int[::1] fixed, Scratch work, int[::1] out)
+    cdef bint viterbi(self, Sequences data, Py_ssize_t i, const int[::1] fixed, Scratch work) noexcept nogil
+    cpdef Py_ssize_t decode(self, Sequences data, Py_ssize_t begin, Py_ssize_t end, const int[::1] fixed, Scratch work, int[::1] out) except? -2
     cpdef potentials(self, Sequences data, Py_ssize_t t, bint pairs, Scratch work)

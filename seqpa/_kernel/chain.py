@@ -155,9 +155,9 @@ class Chain:
         i: cython.Py_ssize_t,
         fixed: cython.const[cython.int][::1],
         work: Scratch,
-    ) -> cython.void:
+    ) -> cython.bint:
         """work.path = the best label sequence of sentence i; of equals, that whose labels come
-        first, seen from the end.
+        first, seen from the end. False: no sequence is legal.
 
         Scores are kept relative to the best of their position, so that they stay exact however
         long the sentence is. A previous label p is skipped where s[p] + high[p] is less than
@@ -175,8 +175,9 @@ class Chain:
         top: cython.float
         bar: cython.float
         has_fixed: cython.bint = fixed.shape[0] > 0
+        legal: cython.bint = True
         if n == 0:
-            return
+            return True
         self.store.emission(data, begin, work.em)
         for y in range(K):
             work.s[y] = work.em[y] + self.first[y]
@@ -186,6 +187,7 @@ class Chain:
             top = work.s[0]
             for y in range(1, K):
                 top = max(top, work.s[y])
+            legal = legal and top > 0.5 * _FORBIDDEN
             bar = _FORBIDDEN
             for y in range(K):
                 work.s[y] -= top
@@ -219,12 +221,15 @@ class Chain:
         for y in range(1, K):
             if work.s[y] + self.last[y] > work.s[a] + self.last[a]:
                 a = y
+        legal = legal and work.s[a] + self.last[a] > 0.5 * _FORBIDDEN
         work.path[n - 1] = a
         for t in range(n - 1, 0, -1):
             a = work.back[t, a]
             work.path[t - 1] = a
+        return legal
 
     @cython.ccall
+    @cython.exceptval(-2, check=True)
     def decode(
         self,
         data: Sequences,
@@ -233,20 +238,24 @@ class Chain:
         fixed: cython.const[cython.int][::1],
         work: Scratch,
         out: cython.int[::1],
-    ):
+    ) -> cython.Py_ssize_t:
         """The best labels of the sentences begin:end, written at their tokens' places in out.
 
-        `fixed` is empty, or holds for every token the label that it must get, or −1.
+        `fixed` is empty, or holds for every token the label that it must get, or −1. Returns the
+        first sentence that has no legal label sequence, or −1.
         """
         i: cython.Py_ssize_t
         t: cython.Py_ssize_t
         first: cython.Py_ssize_t
+        bad: cython.Py_ssize_t = -1
         with cython.nogil:
             for i in range(begin, end):
-                self.viterbi(data, i, fixed, work)
+                if not self.viterbi(data, i, fixed, work) and bad < 0:
+                    bad = i
                 first = data.starts[i]
                 for t in range(data.starts[i + 1] - first):
                     out[first + t] = work.path[t]
+        return bad
 
     @cython.ccall
     def potentials(

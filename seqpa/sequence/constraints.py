@@ -136,43 +136,26 @@ def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties
         row[[k for k in range(len(labels)) if k not in allowed]] = FORBIDDEN
 
 
-def illegal(
-    paths: NDArray[np.int32], starts: NDArray[np.int64], rules: Penalties
-) -> NDArray[np.bool_]:
-    """For each token whether its label breaks the rules where it stands."""
-    bad = np.zeros(len(paths), bool)
-    if len(paths) == 0:
-        return bad
-    firsts = starts[:-1][starts[1:] > starts[:-1]]
-    lasts = np.append(firsts[1:], len(paths)) - 1
-    inside = np.ones(len(paths), bool)
-    inside[firsts] = False
-    bad[firsts] |= rules.first[paths[firsts]] < 0
-    bad[lasts] |= rules.last[paths[lasts]] < 0
-    bad[1:] |= inside[1:] & (rules.pairs[paths[:-1], paths[1:]] < 0)
-    return bad
-
-
 def check_legal(
     paths: NDArray[np.int32], starts: NDArray[np.int64], rules: Penalties, labels: Sequence[str]
 ) -> None:
     """Raise a SeqpaError that names the first place where training labels break the rules."""
-    bad = illegal(paths, starts, rules)
+    if len(paths) == 0:
+        return
+    firsts = starts[:-1][starts[1:] > starts[:-1]]
+    lasts = np.append(firsts[1:], len(paths)) - 1
+    inside = np.ones(len(paths), bool)
+    inside[firsts] = False
+    bad = np.zeros(len(paths), bool)
+    bad[firsts] |= rules.first[paths[firsts]] < 0
+    bad[lasts] |= rules.last[paths[lasts]] < 0
+    bad[1:] |= inside[1:] & (rules.pairs[paths[:-1], paths[1:]] < 0)
     if bad.any():
         t = int(bad.argmax())
-        sentence = sentence_of(t, starts)
+        sentence = int(np.searchsorted(starts, t, side="right")) - 1
         token = t - int(starts[sentence])
         before = labels[paths[t - 1]] if token else "the start"
         raise SeqpaError(
             f"sentence {sentence + 1}, token {token + 1}: the training label {labels[paths[t]]!r} "
             f"after {before} breaks the constraints; convert the labels, or train without"
         )
-
-
-def sentence_of(token: int, starts: NDArray[np.int64]) -> int:
-    """Which sentence a token belongs to, both counted from 0.
-
-    >>> sentence_of(2, np.array([0, 2, 2, 5]))
-    2
-    """
-    return int(np.searchsorted(starts, token, side="right")) - 1

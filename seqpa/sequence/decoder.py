@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from seqpa._kernel.chain import FORBIDDEN, Chain, Scratch
 from seqpa._kernel.store import TAGGING_STRIDE, Sequences, Store
 from seqpa.errors import SeqpaError
-from seqpa.sequence.constraints import Penalties, illegal, sentence_of
+from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.encode import Encoded
 
 Float32 = NDArray[np.float32]
@@ -195,7 +195,6 @@ class Decoder:
         self.chain = kernel_chain(store, pair_store, transitions, rules)
         self.n_labels = K
         self.rules = rules
-        self._constrained = any((p < 0).any() for p in (rules.first, rules.last, rules.pairs))
 
     @classmethod
     def over(cls, chain: Chain, rules: Penalties) -> Decoder:
@@ -217,31 +216,22 @@ class Decoder:
         fixed = NO_LABELS if fixed is None else fixed
         parts = _shares(encoded.starts, n_jobs)
 
-        def work(begin: int, end: int) -> None:
+        def work(begin: int, end: int) -> int:
             lengths = np.diff(encoded.starts[begin : end + 1])
             room, *_ = scratch(self.n_labels, int(lengths.max(initial=0)))
-            self.chain.decode(data, begin, end, fixed, room, out)
+            return int(self.chain.decode(data, begin, end, fixed, room, out))
 
         if len(parts) <= 1:
-            work(0, n)
+            bad = work(0, n)
         else:
             with ThreadPoolExecutor(len(parts)) as pool:
-                list(pool.map(lambda part: work(*part), parts))
-        self._check(out, encoded.starts, fixed)
-        return out
-
-    def _check(self, paths: Int32, starts: NDArray[np.int64], fixed: Int32) -> None:
-        """Viterbi breaks a rule only where every label sequence does."""
-        bad = illegal(paths, starts, self.rules) if self._constrained else np.zeros(0, bool)
-        if len(fixed):
-            wrong = (fixed >= 0) & (fixed != paths)
-            bad = bad | wrong if len(bad) else wrong
-        if bad.any():
-            sentence = sentence_of(int(bad.argmax()), starts)
+                bad = max(pool.map(lambda part: work(*part), parts))
+        if bad >= 0:
             raise SeqpaError(
-                f"sentence {sentence + 1}: no label sequence satisfies the constraints"
+                f"sentence {bad + 1}: no label sequence satisfies the constraints"
                 f"{' and the fixed labels' if len(fixed) else ''}"
             )
+        return out
 
     def potentials(self, encoded: Encoded, i: int) -> tuple[Float32, Callable[[int], Float32]]:
         """Sentence i's emissions (tokens, labels), ends included, and a function t -> transitions
