@@ -1,8 +1,8 @@
 """Text categorisation with label-dependent features (Crammer et al. 2006, §7).
 
 Three topics, a few short texts of each. A word counts for a topic as it is rare in the others
-(`LabelTfidf`), so one single weight vector, a weight for each word, serves all topics. With so few
-texts it does better than a weight vector for each topic on plain counts.
+(`LabelTfidf`), so one single weight vector, a weight for each word, serves all topics. Beside it
+stands a weight vector for each topic on plain counts.
 
     python examples/text_categorisation.py
 """
