@@ -34,6 +34,8 @@ VERSION = 1
 Arrays = dict[str, NDArray[Any]]
 # float16 counts exactly up to here; sparse rows keep labels beside weights.
 _MAX_HALF_LABELS = 2048
+# NumPy's random generators, the only ones that a training state may name.
+_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 
 # Files
@@ -91,7 +93,7 @@ def _read(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
         raise SeqpaError(f"{path}: is damaged, or no seqpa {kind} ({error})") from None
     try:
         header = json.loads(metadata.get("seqpa", "null"))
-    except ValueError:
+    except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict):
         raise SeqpaError(f"{path}: is a safetensors file, but no seqpa {kind}")
@@ -304,7 +306,7 @@ def load_model(
         tagger._frozen = _frozen(arrays, "weights.", len(tagger.classes_))
         tagger.n_iter_ = int(header["epoch"])
         tagger._frozen.validate()
-        _check_sizes(tagger._source, tagger._frozen)
+        _check_sizes(tagger._source, len(tagger._frozen.rows), tagger._frozen.pair_rows)
         tagger._prepare()
     except SeqpaError as error:
         raise SeqpaError(f"{path}: {error}") from None
@@ -369,9 +371,9 @@ def _frozen(arrays: Arrays, prefix: str, n_labels: int) -> FrozenWeights:
     return FrozenWeights(n_labels, **found)
 
 
-def _check_sizes(source: FeatureSource, frozen: FrozenWeights) -> None:
-    pairs = None if frozen.pair_rows is None else len(frozen.pair_rows)
-    if (source.encoder.n_features, source.n_pair_features) != (len(frozen.rows), pairs):
+def _check_sizes(source: FeatureSource, n_rows: int, pair_rows: NDArray[Any] | None) -> None:
+    pairs = None if pair_rows is None else len(pair_rows)
+    if (source.encoder.n_features, source.n_pair_features) != (n_rows, pairs):
         raise SeqpaError("is damaged: features and weights do not agree in number")
 
 
@@ -415,40 +417,58 @@ def _plain(value: Any) -> Any:
 def load_state(tagger: SequenceTagger, path: Path) -> None:
     """Read a training state into a tagger with the same parameters."""
     header, arrays = _read(path, "state")
-    own = json.loads(json.dumps(_parameters(tagger)))
-    for name, value in header["parameters"].items():
-        if name != "epochs" and name in own and own[name] != value:
-            raise SeqpaError(
-                f"{path}: was saved with {name} = {value!r}, this tagger has {own[name]!r}: "
-                f"go on with the same parameters, or train afresh"
-            )
     try:
-        labels = _labels(header)
-        source = _source(header, arrays, tagger.features)
-        training = {
-            name.removeprefix("training."): array
-            for name, array in arrays.items()
-            if name.startswith("training.")
-        }
-        rng = np.random.default_rng()
-        generator = getattr(np.random, header["generator"]["bit_generator"])()
-        generator.state = header["generator"]
-        rng = np.random.Generator(generator)
-        state = TrainingState(
-            source,
-            labels,
-            TrainingWeights.from_arrays(training),
-            rng,
-            int(header["epoch"]),
-            header["best_score"],
-            int(header["best_epoch"]),
-        )
-        tagger._resumed = state
-        tagger._moved(state)
+        _check_parameters(tagger, header["parameters"])
+        state = _training_state(header, arrays, tagger.features)
+        best = None
         if state.best_score is not None:
-            tagger._keep(_frozen(arrays, "best.", len(labels)))
-        tagger.n_iter_ = state.best_epoch
+            best = _frozen(arrays, "best.", len(state.labels))
+            best.validate()
+            _check_sizes(state.source, len(best.rows), best.pair_rows)
     except SeqpaError as error:
         raise SeqpaError(f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SeqpaError(f"{path}: is damaged: {error}") from None
+    tagger._resumed = state
+    tagger._moved(state)
+    if best is not None:
+        tagger._keep(best)
+    tagger.n_iter_ = state.best_epoch
+
+
+def _check_parameters(tagger: SequenceTagger, saved: Mapping[str, Any]) -> None:
+    own = json.loads(json.dumps(_parameters(tagger)))
+    for name, value in saved.items():
+        if name != "epochs" and name in own and own[name] != value:
+            raise SeqpaError(
+                f"was saved with {name} = {value!r}, this tagger has {own[name]!r}: "
+                f"go on with the same parameters, or train afresh"
+            )
+
+
+def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) -> TrainingState:
+    labels = _labels(header)
+    source = _source(header, arrays, features)
+    training = {
+        name.removeprefix("training."): array
+        for name, array in arrays.items()
+        if name.startswith("training.")
+    }
+    TrainingWeights.validate(training)
+    if len(training["transitions"]) != len(labels):
+        raise SeqpaError("is damaged: labels and weights do not agree in number")
+    _check_sizes(source, len(training["rows"]), training.get("pair_rows"))
+    kind = header["generator"]["bit_generator"]
+    if kind not in _GENERATORS:
+        raise SeqpaError(f"is damaged: it names the unknown generator {kind!r}")
+    generator = getattr(np.random, kind)()
+    generator.state = header["generator"]
+    return TrainingState(
+        source,
+        labels,
+        TrainingWeights.from_arrays(training),
+        np.random.Generator(generator),
+        int(header["epoch"]),
+        header["best_score"],
+        int(header["best_epoch"]),
+    )

@@ -121,10 +121,10 @@ class FrozenWeights:
         K = self.n_labels
         if K < 1 or self.transitions.shape != (K, K):
             raise SeqpaError(f"damaged model: transitions are not {K} × {K}")
-        _check_rows(self.rows, self.arena, K, padded(K), "emission")
+        check_rows(self.rows, self.arena, K, padded(K), "emission")
         arrays = [self.arena, self.transitions]
         if self.pair_rows is not None and self.pair_arena is not None:
-            _check_rows(self.pair_rows, self.pair_arena, K * padded(K), 0, "pair")
+            check_rows(self.pair_rows, self.pair_arena, K * padded(K), 0, "pair")
             arrays.append(self.pair_arena)
         if not all(np.isfinite(array).all() for array in arrays):
             raise SeqpaError("damaged model: a weight is not a finite number")
@@ -157,11 +157,28 @@ def _row_weights(rows: Int32, arena: Float32, feature: int, n_labels: int) -> di
     }
 
 
-def _check_rows(rows: Int32, arena: Float32, n_labels: int, width: int, name: str) -> None:
+def check_rows(
+    rows: Int32,
+    arena: Float32,
+    n_labels: int,
+    width: int,
+    name: str,
+    stride: int = TAGGING_STRIDE,
+) -> None:
+    """Raise a SeqpaError unless every row of a `Store` lies in its arena and names real labels.
+
+    width is 0 where no row may be dense. While training (a larger stride), a sparse row has room
+    for the next power of two.
+    """
+    if rows.dtype != np.int32 or arena.dtype != np.float32:
+        raise SeqpaError(f"damaged model: the {name} arrays have the wrong type")
     if rows.ndim != 2 or rows.shape[1] != 2 or arena.ndim != 1:
         raise SeqpaError(f"damaged model: the {name} arrays have the wrong shape")
     starts, sizes = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
-    needs = np.where(sizes < 0, width, 2 * sizes)
+    room = sizes
+    if stride != TAGGING_STRIDE:
+        room = np.where(sizes > 0, 2 ** np.ceil(np.log2(np.maximum(sizes, 1))), 0).astype(np.int64)
+    needs = np.where(sizes < 0, (stride - 1) * width, stride * room)
     lowest = -1 if width else 0
     if len(rows) and (
         sizes.min() < lowest or starts.min() < 0 or (starts + needs).max() > len(arena)
@@ -170,9 +187,9 @@ def _check_rows(rows: Int32, arena: Float32, n_labels: int, width: int, name: st
     sparse = sizes > 0
     counts = sizes[sparse]
     if counts.size:
-        # Position of every entry's label: each row's start plus 0, 2, 4, ...
+        # Position of every entry's label: each row's start plus 0, stride, 2·stride, ...
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        labels = arena[np.repeat(starts[sparse], counts) + 2 * within]
+        labels = arena[np.repeat(starts[sparse], counts) + stride * within]
         if not (
             (labels >= 0).all() and (labels < n_labels).all() and (labels == labels // 1).all()
         ):

@@ -9,8 +9,15 @@ from numpy.typing import NDArray
 
 from seqpa._kernel.chain import FORBIDDEN, Chain
 from seqpa._kernel.store import SECOND_ORDER_STRIDE, TAGGING_STRIDE, TRAINING_STRIDE, Store
+from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import Penalties
-from seqpa.sequence.decoder import FrozenWeights, dense_at, kernel_chain, padded
+from seqpa.sequence.decoder import (
+    FrozenWeights,
+    check_rows,
+    dense_at,
+    kernel_chain,
+    padded,
+)
 
 # Pair rows are sparse whatever their size: labels² is too many for a dense row.
 _NEVER_DENSE = 2**30
@@ -205,6 +212,24 @@ class TrainingWeights:
                 _NEVER_DENSE,
             )
         return self
+
+    @staticmethod
+    def validate(arrays: dict[str, NDArray[Any]]) -> None:
+        """Raise a SeqpaError unless `from_arrays` can trust these: the kernel checks no index."""
+        K = len(arrays["transitions"])
+        width = padded(K)
+        for name in ("transitions", "transition_sums", "transition_gains"):
+            if arrays[name].shape != (K, width) or arrays[name].dtype != np.float32:
+                raise SeqpaError(f"damaged model: {name} are not {K} × {width} float32 numbers")
+        if arrays["clock"].shape != (1,) or arrays["second_order"].shape != (1,):
+            raise SeqpaError("damaged model: the clock is not one number")
+        stride = SECOND_ORDER_STRIDE if arrays["second_order"][0] else TRAINING_STRIDE
+        check_rows(arrays["rows"], arrays["arena"], K, width, "emission", stride)
+        if "pair_rows" in arrays:
+            pairs = K * width
+            check_rows(arrays["pair_rows"], arrays["pair_arena"], pairs, 0, "pair", stride)
+        if not all(np.isfinite(array).all() for array in arrays.values()):
+            raise SeqpaError("damaged model: a weight is not a finite number")
 
 
 def _empty(n_rows: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
