@@ -1,0 +1,506 @@
+"""Model files and training states: round trips bit for bit, and no file that does harm."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from seqpa import Hierarchy, SequenceTagger
+from seqpa.errors import SeqpaError
+from seqpa.model import _checksum, model_header
+
+WORDS = [["the", "dog", "saw", "rain"], ["a", "saw", "cut", "the", "rain"], ["rain", "fell"]] * 2
+TAGS = [["D", "N", "V", "N"], ["D", "N", "V", "D", "N"], ["N", "V"]] * 2
+TEMPLATES = ["word[0]", "word[-1]|word[0]", "suffix(2)[0]"]
+DICTS = [[{"w": word, "size": len(word) / 4, "the": word == "the"} for word in s] for s in WORDS]
+PROBE = [["the", "unseen", "dog", "fell"], [], ["rain"]]
+
+
+def by_ending(sentence: Any) -> list[list[str]]:
+    """A feature function that a model can name."""
+    return [[word, word[-2:]] for word in sentence]
+
+
+def root_of_mistakes(gold: list[str], predicted: list[str]) -> float:
+    return sum(g != p for g, p in zip(gold, predicted, strict=True)) ** 0.5
+
+
+def fitted(X: Any = WORDS, **parameters: Any) -> SequenceTagger:
+    return SequenceTagger(**{"features": TEMPLATES, "random_state": 0, **parameters}).fit(X, TAGS)
+
+
+def weights(tagger: SequenceTagger) -> tuple[dict[Any, float], dict[Any, float]]:
+    return tagger.state_features_, tagger.transition_features_
+
+
+KINDS: dict[str, Callable[[], SequenceTagger]] = {
+    "templates": fitted,
+    "preset": lambda: fitted(features="pos"),
+    "pairs": lambda: fitted(features=[*TEMPLATES, "pair:word[0]"]),
+    "columns": lambda: fitted(
+        [[(word, word[0]) for word in s] for s in WORDS],
+        features=["word[0]", "letter[-1]|letter[0]"],
+        columns=("word", "letter"),
+    ),
+    "dicts": lambda: fitted(DICTS, features=None),
+    "last weights": lambda: fitted(average=False, algorithm="perceptron"),
+    "constraints": lambda: fitted(constraints={"forbidden": [["D", "D"], ["D", "V"]]}),
+    "cutoff": lambda: fitted(cutoff=3),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_saved_model_is_the_model(kind: str, tmp_path: Path) -> None:
+    tagger = KINDS[kind]()
+    tagger.save(tmp_path / "model")
+    again = SequenceTagger.load(tmp_path / "model")
+    assert weights(again) == weights(tagger)
+    assert list(again.classes_) == list(tagger.classes_)
+    X = {"dicts": DICTS, "columns": [[(word, word[0]) for word in s] for s in WORDS]}.get(
+        kind, WORDS
+    )
+    assert again.predict(X) == tagger.predict(X)
+    assert again.predict_nbest(X, 3) == tagger.predict_nbest(X, 3)
+    assert again.n_iter_ == tagger.n_iter_
+    assert {name: value for name, value in again.get_params().items() if name != "columns"} == {
+        name: value for name, value in tagger.get_params().items() if name != "columns"
+    }
+    assert list(again.columns) == list(tagger.columns)
+    assert pickle.loads(pickle.dumps(again)).predict(X) == tagger.predict(X)
+    # Saved again, it is the same file.
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+    # It goes on learning, and what it says stays sensible.
+    again.partial_fit(X[:2], TAGS[:2])
+    assert again.score(X, TAGS) == 1.0
+
+
+def test_unseen_words_and_dead_features(tmp_path: Path) -> None:
+    tagger = fitted()
+    tagger.save(tmp_path / "model")
+    again = SequenceTagger.load(tmp_path / "model")
+    assert again.predict(PROBE) == tagger.predict(PROBE)
+    alive = {name for name, _ in tagger.state_features_}
+    assert set(again._source.encoder.feature_names()) == alive
+
+
+def test_half_the_size(tmp_path: Path) -> None:
+    tagger = fitted()
+    tagger.save(tmp_path / "whole")
+    tagger.save(tmp_path / "half", half=True)
+    half = SequenceTagger.load(tmp_path / "half")
+    assert (tmp_path / "half").stat().st_size < (tmp_path / "whole").stat().st_size
+    assert half.predict(WORDS) == tagger.predict(WORDS)
+    for ours, theirs in zip(weights(half), weights(tagger), strict=True):
+        for key, value in theirs.items():
+            assert ours.get(key, 0.0) == pytest.approx(value, rel=1e-3, abs=1e-6)
+    with pytest.raises(SeqpaError, match="half=True"):
+        fitted(features=["word[0]", "pair:word[0]"]).save(tmp_path / "pairs", half=True)
+    assert not (tmp_path / "pairs").exists()
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [
+        "zero-one",
+        {"D": {"N": 3.0}},
+        {("D", "N"): 3.0, ("N", "D"): 0.5},
+        Hierarchy({"open": {"N": None, "V": None}, "D": None}),
+    ],
+)
+def test_costs_are_stored(cost: Any, tmp_path: Path) -> None:
+    fitted(cost=cost).save(tmp_path / "model")
+    again = SequenceTagger.load(tmp_path / "model")
+    assert again.cost == cost
+    again.partial_fit(WORDS, TAGS)
+
+
+def test_functions_are_named_and_imported_only_if_allowed(tmp_path: Path) -> None:
+    tagger = fitted(features=by_ending, cost=root_of_mistakes)
+    tagger.save(tmp_path / "model")
+    with pytest.raises(SeqpaError, match=r"test_model:by_ending.*allow_imports=True"):
+        SequenceTagger.load(tmp_path / "model")
+    again = SequenceTagger.load(tmp_path / "model", allow_imports=True)
+    assert again.features is by_ending
+    assert again.cost is root_of_mistakes
+    assert again.predict(WORDS) == tagger.predict(WORDS)
+    with pytest.raises(SeqpaError, match="module:function"):
+        fitted(features=lambda s: by_ending(s)).save(tmp_path / "lambda")
+    assert not (tmp_path / "lambda").exists()
+    # A cost matters to training only: the model tags without it, and says so when asked to learn.
+    fitted(cost=root_of_mistakes).save(tmp_path / "cost")
+    without = SequenceTagger.load(tmp_path / "cost")
+    assert without.predict(WORDS) == TAGS
+    with pytest.raises(SeqpaError, match="was not imported"):
+        without.partial_fit([["the", "rain"]], [["V", "V"]])
+    without.set_params(cost="hamming").partial_fit([["the", "rain"]], [["V", "V"]])
+
+
+# Going on
+
+
+@pytest.mark.parametrize("dev", [False, True])
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("algorithm", ["pa-i", "arow"])
+def test_a_stopped_run_goes_on_bit_for_bit(
+    tmp_path: Path, algorithm: str, average: bool, dev: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    X = [[f"w{rng.integers(12)}" for _ in range(6)] for _ in range(40)]
+    y = [[str(rng.choice(["A", "B", "C"])) for _ in s] for s in X]
+    held = (X[:8], y[:8]) if dev else None
+    parameters: dict[str, Any] = {
+        "features": ["word[0]", "word[-1]", "pair:word[0]"],
+        "algorithm": algorithm,
+        "average": average,
+        "random_state": 7,
+        "epochs": 6,
+    }
+    whole = SequenceTagger(**parameters).fit(X, y, held)
+    for stop in (1, 3, 5):
+        first = SequenceTagger(**parameters)
+        for epoch in first.training(X, y, held):
+            if epoch.number == stop:
+                first.save_state(tmp_path / "state")
+                break
+        second = SequenceTagger(**parameters).load_state(tmp_path / "state")
+        assert weights(second) == weights(first)
+        numbers = [epoch.number for epoch in second.training(X, y, held)]
+        assert numbers == list(range(stop + 1, 7))
+        assert weights(second) == weights(whole)
+        assert second.n_iter_ == whole.n_iter_
+        whole.save(tmp_path / "whole")
+        second.save(tmp_path / "second")
+        assert (tmp_path / "whole").read_bytes() == (tmp_path / "second").read_bytes()
+
+
+def test_partial_fit_goes_on_from_a_state(tmp_path: Path) -> None:
+    tagger = SequenceTagger(TEMPLATES).partial_fit(WORDS, TAGS)
+    tagger.save_state(tmp_path / "state")
+    again = SequenceTagger(TEMPLATES).load_state(tmp_path / "state")
+    for each in (tagger, again):
+        each.partial_fit([["zounds", "!"]], [["UH", "."]])
+    assert weights(tagger) == weights(again)
+
+
+def test_states_ask_for_the_same_parameters_and_labels(tmp_path: Path) -> None:
+    fitted().save_state(tmp_path / "state")
+    with pytest.raises(SeqpaError, match=r"C = 0\.1, this tagger has 0\.5"):
+        SequenceTagger(TEMPLATES, random_state=0, C=0.5).load_state(tmp_path / "state")
+    more = SequenceTagger(TEMPLATES, random_state=0, epochs=20).load_state(tmp_path / "state")
+    with pytest.raises(SeqpaError, match="'X'"):
+        more.fit([["a"]], [["X"]])
+    with pytest.raises(SeqpaError, match="no training state"):
+        SequenceTagger().save_state(tmp_path / "none")
+    with pytest.raises(SeqpaError, match="is a seqpa state, not a model"):
+        SequenceTagger.load(tmp_path / "state")
+    fitted().save(tmp_path / "model")
+    with pytest.raises(SeqpaError, match="is a seqpa model, not a state"):
+        SequenceTagger(TEMPLATES).load_state(tmp_path / "model")
+
+
+# Writing
+
+
+def test_a_file_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tagger = fitted()
+    tagger.save(tmp_path / "model")
+    before = (tmp_path / "model").read_bytes()
+
+    def broken(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(SeqpaError, match="No space left"):
+        tagger.save(tmp_path / "model")
+    with pytest.raises(SeqpaError, match="No space left"):
+        tagger.save_state(tmp_path / "state")
+    assert (tmp_path / "model").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(SeqpaError, match="no directory"):
+        fitted().save(tmp_path / "nowhere" / "model")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(SeqpaError, match="folder"):
+        fitted().save(tmp_path / "folder")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    with pytest.raises(SeqpaError, match="not trained"):
+        SequenceTagger().save(tmp_path / "model")
+
+
+# Reading what is damaged, foreign or newer
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("good")
+    tagger = fitted(features=[*TEMPLATES, "pair:word[0]"])
+    tagger.save(folder / "model")
+    tagger.save_state(folder / "state")
+    fitted(DICTS, features=None).save(folder / "dicts")
+    return folder
+
+
+def refused_or_legal(path: Path, X: Any) -> bool:
+    """True if the file is refused; else its predictions must be labels, one for each token."""
+    try:
+        tagger = SequenceTagger.load(path)
+        predicted = tagger.predict(X)
+    except SeqpaError:
+        return True
+    assert [len(labels) for labels in predicted] == [len(tokens) for tokens in X]
+    assert {label for labels in predicted for label in labels} <= set(tagger.classes_)
+    return False
+
+
+@pytest.mark.parametrize("name", ["model", "dicts"])
+def test_truncated_models_are_refused(name: str, good: Path, tmp_path: Path) -> None:
+    data = (good / name).read_bytes()
+    X = DICTS if name == "dicts" else WORDS
+    for size in range(0, len(data), 97):
+        (tmp_path / "cut").write_bytes(data[:size])
+        assert refused_or_legal(tmp_path / "cut", X), size
+    for extra in (b"\0", data):
+        (tmp_path / "long").write_bytes(data + extra)
+        assert refused_or_legal(tmp_path / "long", X)
+
+
+@pytest.mark.parametrize("name", ["model", "dicts"])
+def test_models_with_flipped_bytes_are_refused(name: str, good: Path, tmp_path: Path) -> None:
+    data = (good / name).read_bytes()
+    X = DICTS if name == "dicts" else WORDS
+    rng = np.random.default_rng(0)
+    positions = [*range(0, 40), *rng.integers(len(data), size=400)]
+    passed = 0
+    for position in positions:
+        damaged = bytearray(data)
+        damaged[position] ^= int(rng.integers(1, 256))
+        (tmp_path / "flipped").write_bytes(bytes(damaged))
+        passed += not refused_or_legal(tmp_path / "flipped", X)
+    assert passed <= 2  # blanks of the padding may change unseen; nothing else may
+
+
+def test_states_that_are_cut_or_flipped_are_refused(good: Path, tmp_path: Path) -> None:
+    data = (good / "state").read_bytes()
+    rng = np.random.default_rng(1)
+    path = tmp_path / "state"
+    for size in range(0, len(data), 997):
+        path.write_bytes(data[:size])
+        with pytest.raises(SeqpaError):
+            new_tagger().load_state(path)
+    for position in rng.integers(len(data), size=150):
+        damaged = bytearray(data)
+        damaged[position] ^= int(rng.integers(1, 256))
+        path.write_bytes(bytes(damaged))
+        with pytest.raises(SeqpaError):
+            new_tagger().load_state(path)
+
+
+def new_tagger() -> SequenceTagger:
+    return SequenceTagger(features=[*TEMPLATES, "pair:word[0]"], random_state=0)
+
+
+def foreign_files(folder: Path) -> None:
+    (folder / "empty").write_bytes(b"")
+    (folder / "text").write_text("the dog saw rain\n" * 100)
+    (folder / "json").write_text(json.dumps({"seqpa": 1}))
+    (folder / "pickle").write_bytes(pickle.dumps({"weights": [1.0, 2.0]}))
+    (folder / "random").write_bytes(np.random.default_rng(0).bytes(5000))
+    (folder / "zeros").write_bytes(bytes(5000))
+    (folder / "huge").write_bytes(b"\xff" * 8 + b"{}")
+    (folder / "folder").mkdir()
+    with zipfile.ZipFile(folder / "zip", "w") as archive:
+        archive.writestr("model", "x")
+    save_file({"weight": np.ones((3, 4), np.float32)}, folder / "tensors")
+    for name, header in {
+        "not json": "{",
+        "a list": "[]",
+        "deep": "[" * 100_000,
+        "null": "null",
+        "no version": "{}",
+        "old": json.dumps({"version": "1", "kind": "model"}),
+        "only version": json.dumps({"version": 1, "kind": "model"}),
+    }.items():
+        save_file({"weight": np.ones(3, np.float32)}, folder / name, {"seqpa": header})
+
+
+def test_foreign_files_are_refused(tmp_path: Path) -> None:
+    foreign_files(tmp_path)
+    for path in sorted(tmp_path.iterdir()):
+        with pytest.raises(SeqpaError, match=path.name):
+            SequenceTagger.load(path)
+        with pytest.raises(SeqpaError, match=path.name):
+            new_tagger().load_state(path)
+    with pytest.raises(SeqpaError, match="no such file"):
+        SequenceTagger.load(tmp_path / "missing")
+
+
+Change = Callable[[dict[str, Any], dict[str, np.ndarray]], None]
+
+
+def forged(source: Path, target: Path, change: Change) -> Path:
+    """The file with header and arrays changed by someone who knows how to make the checksum."""
+    with safe_open(source, framework="numpy") as file:
+        header = json.loads(file.metadata()["seqpa"])
+        arrays = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118
+    change(header, arrays)
+    header["checksum"] = _checksum(header, arrays)
+    save_file(arrays, target, {"seqpa": json.dumps(header)})
+    return target
+
+
+def array(name: str, new: Callable[[np.ndarray], Any]) -> Change:
+    def change(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        old = arrays[name]
+        arrays[name] = np.ascontiguousarray(np.asarray(new(old)).astype(old.dtype))
+
+    return change
+
+
+def entry(name: str, value: Any) -> Change:
+    return lambda header, arrays: header.__setitem__(name, value)
+
+
+def parameter(name: str, value: Any) -> Change:
+    return lambda header, arrays: header["parameters"].__setitem__(name, value)
+
+
+FORGERIES: dict[str, Change] = {
+    "rows point outside": array("weights.rows", lambda a: a + np.array([10**6, 0])),
+    "rows point before": array("weights.rows", lambda a: a - np.array([10, 0])),
+    "rows are too long": array("weights.rows", lambda a: np.abs(a) + np.array([0, 10**5])),
+    "too few rows": array("weights.rows", lambda a: a[:-1]),
+    "rows without columns": array("weights.rows", lambda a: a.reshape(-1)),
+    "labels that do not exist": array("weights.arena", lambda a: a + 100),
+    "a weight is no number": array("weights.arena", lambda a: a * np.nan),
+    "arena of two dimensions": array("weights.arena", lambda a: a.reshape(1, -1)),
+    "no arena": lambda header, arrays: arrays.__delitem__("weights.arena"),
+    "arena of integers": lambda header, arrays: arrays.__setitem__(
+        "weights.arena", arrays["weights.arena"].astype(np.int32)
+    ),
+    "transitions too small": array("weights.transitions", lambda a: a[:2]),
+    "infinite transitions": array("weights.transitions", lambda a: a + np.inf),
+    "pair rows outside": array("weights.pair_rows", lambda a: a + np.array([10**6, 0])),
+    "pair labels outside": array("weights.pair_arena", lambda a: a + 10**5),
+    "no pair arena": lambda header, arrays: arrays.__delitem__("weights.pair_arena"),
+    "no labels": entry("labels", []),
+    "labels twice": entry("labels", ["D", "D", "V"]),
+    "labels that are numbers": entry("labels", [1, 2, 3]),
+    "more labels": entry("labels", ["D", "N", "V", "X"]),
+    "labels in a dict": entry("labels", {"D": 1}),
+    "no encoder": entry("encoder", {}),
+    "an encoder that is a list": entry("encoder", []),
+    "no parameters": entry("parameters", None),
+    "an unknown parameter": parameter("colour", "red"),
+    "a strange parameter": parameter("cost", {"one": 1, "two": 2}),
+    "a strange hierarchy": parameter("cost", {"hierarchy": [[]]}),
+    "constraints of other labels": parameter(
+        "constraints", {"mapping": {"forbidden": [["X", "Y"]]}}
+    ),
+    "an epoch that is no number": entry("epoch", "last"),
+    "newer": entry("version", 2),
+    "another kind": entry("kind", "poem"),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_forged_models_are_refused(name: str, good: Path, tmp_path: Path) -> None:
+    path = forged(good / "model", tmp_path / "forged", FORGERIES[name])
+    with pytest.raises(SeqpaError, match="forged"):
+        SequenceTagger.load(path)
+
+
+def encoder_arrays(path: Path) -> list[str]:
+    with safe_open(path, framework="numpy") as file:
+        return sorted(name for name in file.keys() if name.startswith("encoder."))  # noqa: SIM118
+
+
+CHANGES: dict[str, Callable[[np.ndarray], Any]] = {
+    "shorter": lambda a: a[:-1],
+    "longer": lambda a: np.concatenate([a, a]),
+    "larger": lambda a: a.astype(np.int64) + 1000,
+    "negative": lambda a: -1 - a.astype(np.int64),
+    "zero": lambda a: a * 0,
+    "reversed": lambda a: a[::-1],
+    "flat": lambda a: a.reshape(1, -1),
+}
+
+
+@pytest.mark.parametrize("model", ["model", "dicts"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_forged_encoders_are_refused_or_harmless(
+    change: str, model: str, good: Path, tmp_path: Path
+) -> None:
+    X = DICTS if model == "dicts" else WORDS + PROBE
+    for name in encoder_arrays(good / model):
+        path = forged(good / model, tmp_path / "forged", array(name, CHANGES[change]))
+        refused_or_legal(path, X)
+
+
+def test_the_right_forgery_is_the_model(good: Path, tmp_path: Path) -> None:
+    path = forged(good / "model", tmp_path / "forged", lambda header, arrays: None)
+    assert weights(SequenceTagger.load(path)) == weights(SequenceTagger.load(good / "model"))
+    assert model_header(path)["labels"] == ["D", "N", "V"]
+
+
+def test_a_model_runs_no_code(good: Path, tmp_path: Path) -> None:
+    assert "antigravity" not in sys.modules
+    named = {"function": "antigravity:geohash"}
+    for name in ("features", "cost", "constraints"):
+        path = forged(good / "model", tmp_path / "forged", parameter(name, named))
+        refused_or_legal(path, WORDS)
+        assert "antigravity" not in sys.modules
+    path = forged(good / "model", tmp_path / "forged", parameter("features", named))
+    with pytest.raises(SeqpaError, match="allow_imports=True"):
+        SequenceTagger.load(path)
+    bad = {"function": "no_such_module:function"}
+    path = forged(good / "model", tmp_path / "forged", parameter("features", bad))
+    with pytest.raises(SeqpaError, match="no_such_module"):
+        SequenceTagger.load(path, allow_imports=True)
+
+
+STATE_FORGERIES: dict[str, Change] = {
+    "rows point outside": array("training.rows", lambda a: a + np.array([10**8, 0])),
+    "rows point before": array("training.rows", lambda a: a - np.array([10**8, 0])),
+    "rows are too long": array("training.rows", lambda a: np.abs(a) + np.array([0, 10**7])),
+    "too few rows": array("training.rows", lambda a: a[:1]),
+    "rows without columns": array("training.rows", lambda a: a.reshape(-1)),
+    "labels that do not exist": array("training.arena", lambda a: a + 10**7),
+    "transitions too small": array("training.transitions", lambda a: a[:, :1]),
+    "sums too small": array("training.transition_sums", lambda a: a[:1]),
+    "arena of integers": lambda header, arrays: arrays.__setitem__(
+        "training.arena", arrays["training.arena"].astype(np.int32)
+    ),
+    "no rows": lambda header, arrays: arrays.__delitem__("training.rows"),
+    "pair rows outside": array("training.pair_rows", lambda a: a + np.array([10**8, 0])),
+    "no clock": array("training.clock", lambda a: a[:0]),
+    "more labels": entry("labels", ["D", "N", "V", "X"]),
+    "no parameters": entry("parameters", None),
+    "no generator": entry("generator", None),
+    "another generator": entry("generator", {"bit_generator": "test"}),
+    "an epoch that is no number": entry("epoch", "last"),
+}
+
+
+@pytest.mark.parametrize("name", STATE_FORGERIES)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_forged_states_are_refused(name: str, good: Path, tmp_path: Path) -> None:
+    path = forged(good / "state", tmp_path / "forged", STATE_FORGERIES[name])
+    with pytest.raises(SeqpaError, match="forged"):
+        new_tagger().load_state(path)
