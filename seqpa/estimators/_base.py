@@ -102,6 +102,10 @@ class OnlineEstimator(BaseEstimator):
     def _step(self) -> str:
         return str(self.get_params()["variant"])
 
+    def _geometry(self) -> Callable[..., Learner]:
+        """What makes the learner: the class whose weights move as this estimator's do."""
+        return Learner
+
     def _after_pass(self, run: Run, examples: Examples, target: Any) -> None:
         """Called after every pass, with what it counted."""
 
@@ -152,7 +156,7 @@ class OnlineEstimator(BaseEstimator):
         if begin:
             seed = check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1)
             self._rng = np.random.default_rng(seed)
-            self._learner = Learner(
+            self._learner = self._geometry()(
                 self._problem(),
                 self._step(),
                 examples.n_features,
