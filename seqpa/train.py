@@ -98,6 +98,10 @@ class TrainingRun:
     ) -> None:
         self.config = config
         self.model = config.path("output", "model")
+        if self.model.is_dir():
+            raise SeqpaError(
+                f"{config.place('output', 'model')}{self.model} is a directory; name a file in it"
+            )
         self.checkpoint = self.model.with_name(self.model.name + ".checkpoint")
         self._progress = self.model.with_name(self.model.name + ".checkpoint.json")
         self._history = self._beside("history")
@@ -327,7 +331,7 @@ def check_writable(path: Path) -> None:
             f"{path}: cannot be written ({error.strerror}); name another place in output"
         ) from None
     if path.is_dir():
-        raise SeqpaError(f"{path}: is a directory; name a file to write")
+        raise SeqpaError(f"{path}: is a directory; name a file in it")
 
 
 def _row(epoch: Epoch) -> EpochRow:

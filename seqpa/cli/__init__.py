@@ -69,5 +69,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = getattr(error, "format_message", None)
         if message is None:
             raise
-        return error_line(" ".join(message().split()) + " See seqpa --help.")
+        return error_line(f"{message().rstrip('.')}. See seqpa --help.")
     return status if isinstance(status, int) else 0
