@@ -88,7 +88,8 @@ def test_forms_that_say_the_same_learn_the_same() -> None:
 
 def test_dict_values_mean_what_they_mean_in_sklearn_crfsuite() -> None:
     X = [[{"word": "a", "on": True, "off": False, "size": 2.5, "zero": 0.0, "count": 3}]] * 2
-    tagger = SequenceTagger(algorithm="pa", epochs=1).fit(X, [["B"], ["A"]])
+    tagger = SequenceTagger(algorithm="pa", shuffle=False, average=False, epochs=1)
+    tagger.fit(X, [["A"], ["B"]])
     names = {name for name, _ in tagger.state_features_}
     assert names == {"word:a", "on", "size", "count"}
     ratio = tagger.state_features_["size", "A"] / tagger.state_features_["on", "A"]
@@ -364,6 +365,40 @@ def test_a_warm_start_that_fails_leaves_a_tagger_that_tags() -> None:
         tagger.fit([new], [["I-x"] * len(new)])
     assert tagger.predict([["a", "b"]]) == before
     assert len(tagger.predict([new])[0]) == len(new)
+
+
+def test_constraints_may_be_lifted_between_passes() -> None:
+    strict = SequenceTagger(TEMPLATES, algorithm="pa", constraints={"forbidden": [["N", "N"]]})
+    strict.partial_fit(WORDS, TAGS).set_params(constraints=None)
+    free = SequenceTagger(TEMPLATES, algorithm="pa").partial_fit(WORDS, TAGS)
+    for tagger in (strict, free):
+        for _ in range(5):
+            tagger.partial_fit([["rain", "dog"]], [["N", "N"]])
+        assert tagger.predict([["rain", "dog"]]) == [["N", "N"]]
+        assert max(map(abs, tagger.state_features_.values())) < 10
+
+
+def test_what_partial_fit_cannot_change_it_refuses() -> None:
+    tagger = SequenceTagger(TEMPLATES).partial_fit(WORDS, TAGS)
+    before = weights(tagger)
+    with pytest.raises(SeqpaError, match="arow"):
+        tagger.set_params(algorithm="arow").partial_fit(WORDS, TAGS)
+    assert weights(tagger) == before
+
+
+def test_too_many_labels_for_features_on_pairs() -> None:
+    X, y = [["a", "b"]], [["A", "B"]]
+    many = [[f"word{k}"] for k in range(4100)]
+    labels = [[f"T{k}"] for k in range(4100)]
+    for tagger in (
+        SequenceTagger(["word[0]", "pair:word[0]"]),
+        SequenceTagger(["word[0]", "pair:word[0]"]).fit(X, y),
+    ):
+        with pytest.raises(SeqpaError, match="too many"):
+            tagger.partial_fit(many, labels)
+    assert len(tagger.predict([[f"word{k}" for k in range(4100)]])[0]) == 4100
+    with pytest.raises(SeqpaError, match="too many"):
+        tagger.fit(many, labels)
 
 
 def test_training_yields_its_epochs_with_usable_weights() -> None:
@@ -642,6 +677,6 @@ def test_names_of_labels_may_be_anything() -> None:
     labels = ["", " ", "naïve\n", "B-", "日本", "O" * 300]
     X = [[[f"w{k}"]] for k in range(len(labels))]
     y = [[label] for label in labels]
-    tagger = SequenceTagger(algorithm="pa", epochs=5).fit(X, y)
+    tagger = SequenceTagger(algorithm="pa", epochs=5, random_state=0).fit(X, y)
     assert tagger.predict(X) == y
     assert sorted(tagger.classes_) == sorted(labels)

@@ -23,7 +23,7 @@ from seqpa.sequence.encode import Encoded
 from seqpa.sequence.explain import TokenExplanation, explain
 from seqpa.sequence.inputs import FeatureSource, flat_labels
 from seqpa.sequence.learner import ChainLearner, EpochTotals
-from seqpa.sequence.weights import TrainingWeights
+from seqpa.sequence.weights import TrainingWeights, check_label_pairs
 
 _REFRESHING = threading.Lock()
 
@@ -254,6 +254,10 @@ class SequenceTagger:
             source = self._choose_source(X, self._nonempty(flat))
             weights = TrainingWeights(1, 0, source.n_pair_features, self._second_order)
             state = TrainingState(source, [], weights, _generator(self.random_state))
+        if state.weights.second_order != self._second_order:
+            raise SeqpaError(
+                "partial_fit cannot change to or from algorithm='arow': use fit, or warm_start"
+            )
         labels = _with_new(state.labels, flat)
         learner = self._learner(labels)
         lengths = [len(tokens) for tokens in (X.X if isinstance(X, Corpus) else X)]
@@ -565,8 +569,10 @@ def dev_score(gold: list[list[str]], predicted: list[list[str]]) -> float:
 
 def _extend(state: TrainingState, X: Any, flat: list[str]) -> Encoded:
     """Encode more sentences, with room for what is new in them."""
+    labels = _with_new(state.labels, flat)
+    check_label_pairs(len(labels), state.source.n_pair_features)
     encoded = state.source.extend(X)
-    state.labels = _with_new(state.labels, flat)
+    state.labels = labels
     state.weights.resize(
         len(state.labels), state.source.encoder.n_features, state.source.n_pair_features
     )

@@ -39,6 +39,7 @@ class TrainingWeights:
         n_pair_features: int | None,
         second_order: bool = False,
     ) -> None:
+        check_label_pairs(n_labels, n_pair_features)
         self.n_labels = n_labels
         self.second_order = second_order
         self._stride = SECOND_ORDER_STRIDE if second_order else TRAINING_STRIDE
@@ -73,7 +74,9 @@ class TrainingWeights:
 
     def chain(self, rules: Penalties) -> Chain:
         """The kernel's chain over these very arrays, its forbidden transitions marked."""
-        self.transitions[:, : self.n_labels][rules.pairs < 0] = FORBIDDEN
+        weights = self.transitions[:, : self.n_labels]
+        weights[weights <= FORBIDDEN / 2] = 0.0  # forbidden before, perhaps by other rules
+        weights[rules.pairs < 0] = FORBIDDEN
         return kernel_chain(self._store, self._pair_store, self.transitions, rules)
 
     def grow(self, chain: Chain) -> None:
@@ -85,8 +88,7 @@ class TrainingWeights:
         """Make room for new labels and features; old ones keep their numbers and weights."""
         old_width = padded(self.n_labels)
         width = padded(n_labels)
-        if n_labels * width > _MAX_PAIRS and n_pair_features is not None:
-            raise ValueError(f"{n_labels} labels are too many for features on label pairs")
+        check_label_pairs(n_labels, n_pair_features)
         if width != old_width and self._pair_store is not None:
             self._pair_store.relabel(old_width, width)
         self._move(n_labels, n_features, n_pair_features or 0)
@@ -230,6 +232,15 @@ class TrainingWeights:
             check_rows(arrays["pair_rows"], arrays["pair_arena"], pairs, 0, "pair", stride)
         if not all(np.isfinite(array).all() for array in arrays.values()):
             raise SeqpaError("damaged model: a weight is not a finite number")
+
+
+def check_label_pairs(n_labels: int, n_pair_features: int | None) -> None:
+    """Raise a SeqpaError where there are more pairs of labels than a sparse row can number."""
+    if n_pair_features is not None and n_labels * padded(n_labels) > _MAX_PAIRS:
+        raise SeqpaError(
+            f"{n_labels} labels are too many for features on label pairs: leave out the templates "
+            f"that begin with 'pair:'"
+        )
 
 
 def _empty(n_rows: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
