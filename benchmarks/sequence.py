@@ -1,0 +1,317 @@
+"""Sequence tagging beside python-crfsuite: time, memory and scores on real corpora.
+
+SEQPA_DATA=DIR python benchmarks/sequence.py            the tables of RESULTS.md, about an hour
+python benchmarks/sequence.py --data DIR --quick        a small part of it, in a minute or two
+python benchmarks/sequence.py --data DIR --only ptb     one corpus; also C, presets, profile
+python benchmarks/sequence.py --data DIR --write        puts the tables into RESULTS.md
+
+Both sides see identical features (peers.py; the counts are compared first) and run one after the
+other in turn, each in a process of its own (jobs.py), on one thread. Times are CPU seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jobs import EPOCHS, GRID, SEEDS, TASKS, TRAINERS, C, Task, run
+from results import machine, table, write
+
+
+def verdict(reached: bool) -> str:
+    return "reached" if reached else "**short**"
+
+
+def median(answers: list[dict[str, Any]], key: str) -> float:
+    return statistics.median(answer[key] for answer in answers)
+
+
+@dataclass(frozen=True)
+class Options:
+    data: Path
+    quick: bool
+
+    def share(self, task: Task) -> int:
+        return (60 if task.many_labels else 10) if self.quick else 1
+
+    def run(self, job: str, name: str, **arguments: Any) -> dict[str, Any]:
+        """A job on a corpus."""
+        share = self.share(TASKS[name])
+        return run(job, task=name, data=self.data, share=share, **arguments)
+
+
+def corpus_rows(name: str, options: Options) -> tuple[str, list[list[str]]]:
+    """The heading and the rows of one corpus."""
+    task = TASKS[name]
+    count = run("count", task=name, data=options.data)
+    if tuple(count["ours"]) != tuple(count["theirs"]):
+        raise SystemExit(f"{name}: features differ: {count}")
+    epochs = 1 if task.many_labels else EPOCHS
+    repeats = 1 if options.quick or task.many_labels else 3
+    ours, theirs = [], []
+    for seed in SEEDS:
+        ours.append(options.run("ours", name, epochs=epochs, seed=seed))
+        if len(theirs) < repeats:
+            pa = {"max_iterations": epochs}
+            theirs.append(
+                options.run(
+                    "theirs",
+                    name,
+                    algorithm="pa",
+                    parameters=pa,
+                    repeats=1 if task.many_labels else 3,
+                )
+            )
+    plural = "epoch" if epochs == 1 else "epochs"
+    rows = [
+        faster(f"file → model → tagged test set, {epochs} {plural}, `pa`", ours, theirs, 10),
+        faster("one training epoch, `pa`", ours, theirs, task.epoch_goal, "epoch"),
+        tagging("from lists of tokens", ours, theirs, "tagging"),
+        tagging("from the file", ours, theirs, "tagging_file"),
+        memory("streamed", ours, theirs, task.memory_goal),
+        memory("held in lists", ours, [options.run("held", name)], task.memory_goal),
+    ]
+    if task.many_labels:
+        best_name, best = f"`pa`, {epochs} {plural}", theirs[0]["score"]
+    else:
+        trained = {
+            trainer: options.run(
+                "theirs", name, algorithm=algorithm, parameters=parameters, repeats=1
+            )
+            for trainer, (algorithm, parameters) in TRAINERS.items()
+            if not options.quick or trainer in ("lbfgs", "ap")
+        }
+        for trainer, answer in trained.items():
+            if trainer.startswith("lbfgs"):
+                rows.append(time_to_score(name, trainer, answer, options))
+        best_name = max(trained, key=lambda trainer: trained[trainer]["score"])
+        best = trained[best_name]["score"]
+        best_name = f"best of {len(trained)} trainers: `{best_name}`"
+    mean = statistics.mean(answer["score"] for answer in ours)
+    rows.append(
+        [
+            f"score, {epochs} {plural}, {len(ours)} seeds, against the {best_name}",
+            f"{mean:.2f}",
+            f"{best:.2f}",
+            f"{mean - best:+.2f}",
+            f"≥ {task.score_goal:+.1f}",
+            verdict(mean - best >= task.score_goal),
+        ]
+    )
+    title = (
+        f"{task.title}: {count['tokens']:,} tokens, {count['labels']} labels, "
+        f"{count['ours'][0]:,} features"
+    )
+    if not task.many_labels:
+        scores = ", ".join(
+            f"{trainer} {answer['score']:.2f} ({answer['to_model']:.0f} s)"
+            for trainer, answer in trained.items()
+        )
+        title += f"\n\nCRFsuite's trainers: {scores}."
+    return title, rows
+
+
+def faster(
+    what: str,
+    ours: list[dict[str, Any]],
+    theirs: list[dict[str, Any]],
+    goal: float,
+    key: str = "total",
+) -> list[str]:
+    mine, other = median(ours, key), median(theirs, key)
+    ratio = other / mine
+    return [
+        what,
+        f"{mine:.3g} s",
+        f"{other:.3g} s",
+        f"{ratio:.1f} ×",
+        f"≥ {goal:g} ×",
+        verdict(ratio >= goal),
+    ]
+
+
+def tagging(
+    what: str, ours: list[dict[str, Any]], theirs: list[dict[str, Any]], key: str
+) -> list[str]:
+    mine, other = median(ours, key), median(theirs, key)
+    ratio = mine / other
+    return [
+        f"tagging {what}, features included, tokens/s",
+        f"{mine:,.0f}",
+        f"{other:,.0f}",
+        f"{ratio:.1f} ×",
+        "≥ 20 ×",
+        verdict(ratio >= 20),
+    ]
+
+
+def memory(
+    what: str, ours: list[dict[str, Any]], theirs: list[dict[str, Any]], goal: float
+) -> list[str]:
+    mine, other = median(ours, "memory"), median(theirs, "memory")
+    return [
+        f"peak memory of training, their features {what}",
+        f"{mine:.0f} MB",
+        f"{other:.0f} MB",
+        f"{mine / other:.2f} ×",
+        f"≤ {goal:g} ×",
+        verdict(mine / other <= goal),
+    ]
+
+
+def time_to_score(name: str, trainer: str, lbfgs: dict[str, Any], options: Options) -> list[str]:
+    goal = lbfgs["score"]
+    runs = [options.run("curve", name, seed=seed, goal=goal) for seed in SEEDS]
+    what = f"file → model as good as `{trainer}` ({goal:.2f})"
+    other = f"{lbfgs['to_model']:.3g} s"
+    if not all(answer["reached"] for answer in runs):
+        best = max(answer.get("best", goal) for answer in runs)
+        return [what, f"not reached ({best:.2f})", other, "", "≥ 50 ×", verdict(False)]
+    seconds, epochs = median(runs, "seconds"), median(runs, "epochs")
+    ratio = lbfgs["to_model"] / seconds
+    mine = f"{seconds:.3g} s ({epochs:g} epochs)"
+    return [what, mine, other, f"{ratio:.0f} ×", "≥ 50 ×", verdict(ratio >= 50)]
+
+
+def comparison(names: list[str], options: Options) -> str:
+    head = ["", "seqpa", "python-crfsuite", "ratio", "goal", ""]
+    parts = []
+    for name in names:
+        title, rows = corpus_rows(name, options)
+        parts.append(f"### {title}\n\n{table(head, rows)}")
+    empty = {m: run("empty", module=m)["memory"] for m in ("numpy", "seqpa", "pycrfsuite")}
+    told = ", ".join(f"`import {m}` {mb:.0f} MB" for m, mb in empty.items())
+    parts.append(f"Memory of an empty process, included above: {told}.")
+    return "\n\n".join(parts)
+
+
+def held_out(names: list[str], options: Options) -> str:
+    """The score of each C on a held-out part of the training data."""
+    rows = []
+    for name in names:
+        epochs = 5 if TASKS[name].many_labels else EPOCHS
+        scores = [options.run("held_out", name, c=c, epochs=epochs)["score"] for c in GRID]
+        rows.append([TASKS[name].title, *[f"{value:.2f}" for value in scores]])
+    return (
+        f"### Choice of C\n\nScores on the last tenth of the training sentences; C = {C:g} is "
+        f"used everywhere above.\n\n{table(['', *[f'C = {c:g}' for c in GRID]], rows)}"
+    )
+
+
+def presets(names: list[str], options: Options) -> str:
+    rows = []
+    for name in [name for name in names if TASKS[name].preset]:
+        task = TASKS[name]
+        runs = [options.run("preset", name, seed=seed) for seed in SEEDS]
+        mean = statistics.mean(answer["score"] for answer in runs)
+        bar = task.preset_bar
+        rows.append(
+            [
+                f"{task.title.split(',')[0]}: `{task.preset}`",
+                f"{mean:.2f}",
+                "" if bar is None else f"{bar:.2f}",
+                f"{median(runs, 'seconds'):.2g} s",
+                "" if bar is None else verdict(mean >= bar),
+            ]
+        )
+    head = ["preset", "score, mean of three seeds", "bar", "training", ""]
+    return f"### Presets\n\n{table(head, rows)}"
+
+
+def profile(names: list[str], options: Options) -> str:
+    """Where an epoch's time goes, and how far it is from the memory's speed."""
+    parts = ["### Where the time of an epoch goes"]
+    for name in names:
+        task = TASKS[name]
+        epochs = 2 if task.many_labels else 10
+        told = options.run("epochs", name, epochs=epochs)
+        used, touched = told["bytes"] / 1e6, told["line_bytes"] / 1e6
+        speed = told["bandwidth"] / 1e9
+        least = told["line_bytes"] / told["bandwidth"]
+        parts.append(
+            f"{task.title}: an epoch takes {told['epoch']:.3g} s. It reads {used:.0f} MB of "
+            f"feature numbers and weights, {touched:.0f} MB counted in whole cache lines; at the "
+            f"{speed:.1f} GB/s at which one core copies here that alone is {least:.3g} s: the "
+            f"epoch is {told['epoch'] / least:.1f} × above the memory-bandwidth limit (weights "
+            f"with averaging sums {told['store']:.0f} MB). {shares(name, options, epochs)}"
+        )
+    return "\n\n".join(parts)
+
+
+def shares(name: str, options: Options, epochs: int) -> str:
+    """The kernel functions' shares of the samples that perf takes."""
+    if shutil.which("perf") is None:
+        return "(perf is not installed here, so no profile.)"
+    with tempfile.TemporaryDirectory() as folder:
+        samples = f"{folder}/perf.data"
+        record = ("perf", "record", "-q", "-e", "cpu-clock", "-F", "999", "-o", samples, "--")
+        options.run("epochs", name, epochs=epochs, under=record)
+        report = subprocess.run(
+            ["perf", "report", "-q", "--stdio", "-F", "overhead,sym", "-i", samples],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    found: dict[str, float] = {}
+    for percent, symbol in re.findall(
+        r"([\d.]+)%\s+\[\.\] __pyx_f_5seqpa_7_kernel_\d+[a-z]+_\d+([A-Z]\S+)", report
+    ):
+        symbol = symbol.split(".")[0]
+        found[symbol] = found.get(symbol, 0.0) + float(percent)
+    whole = sum(found.values())
+    order = sorted(found, key=lambda symbol: -found[symbol])
+    listed = ", ".join(
+        f"`{symbol.replace('_', '.', 1)}` {100 * found[symbol] / whole:.0f} %"
+        for symbol in order
+        if found[symbol] >= 0.01 * whole
+    )
+    return f"Of the kernel's samples: {listed}."
+
+
+SECTIONS = {"C": held_out, "presets": presets, "profile": profile}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder of the corpora (default: SEQPA_DATA)")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the data, few trainers")
+    parser.add_argument("--only", action="append", choices=[*TASKS, *SECTIONS], help="repeatable")
+    parser.add_argument("--write", action="store_true", help="put the tables into RESULTS.md")
+    arguments = parser.parse_args()
+    data = arguments.data or (os.environ.get("SEQPA_DATA") and Path(os.environ["SEQPA_DATA"]))
+    if not data:
+        print("skipped: name the folder of the corpora with --data DIR or SEQPA_DATA=DIR")
+        return
+    wanted = arguments.only or [*TASKS, *SECTIONS]
+    there = [name for name in TASKS if (data / TASKS[name].train).exists()]
+    for name in TASKS.keys() - set(there):
+        print(f"{name} is skipped: there is no {data / TASKS[name].train}", file=sys.stderr)
+    options = Options(data, arguments.quick)
+    parts = []
+    compared = [name for name in there if name in wanted]
+    if compared:
+        parts.append(comparison(compared, options))
+    smaller = [name for name in there if name in wanted] or there
+    for section, function in SECTIONS.items():
+        if section in wanted:
+            parts.append(function(smaller, options))
+    quick = " --quick" if arguments.quick else ""
+    head = f"`python benchmarks/sequence.py{quick}` on {machine('numpy', 'python-crfsuite')}. "
+    head += "Seconds are CPU seconds, one thread."
+    text = "\n\n".join([head, *parts])
+    print(text)
+    if arguments.write:
+        write("Sequence", text)
+
+
+if __name__ == "__main__":
+    main()
