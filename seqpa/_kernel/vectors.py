@@ -8,7 +8,8 @@
 
 `linear_pass` is Eq. 3 of Crammer et al. (2006) and all its kin; `joint_pass` the single-prototype
 form with label-dependent features (§7); `uniclass_pass` moves a centre (§6).
-The callers in `seqpa.core` check shapes, types and finiteness; nothing is checked here.
+The callers in `seqpa.core` check shapes, types and finiteness; nothing is checked here. C types of
+attributes stand in vectors.pxd.
 """
 
 from __future__ import annotations
@@ -53,12 +54,12 @@ CODES = {
 
 # A constraint, as Problem.constraint fills it: the direction is
 # δ = sign · Φ(x, up) − Φ(x, down), without the second part where down is −1.
-R = cython.declare(cython.int, 0)  # margin − score: what is missing
-SCORE = cython.declare(cython.int, 1)  # w·δ
-UP = cython.declare(cython.int, 2)
-DOWN = cython.declare(cython.int, 3)
-SIGN = cython.declare(cython.int, 4)
-COST = cython.declare(cython.int, 5)  # ρ(y, ŷ), or 1 for a mistake
+R = 0  # margin − score: what is missing
+SCORE = 1  # w·δ
+UP = 2
+DOWN = 3
+SIGN = 4
+COST = 5  # ρ(y, ŷ), or 1 for a mistake
 
 # A record of one example, as a pass writes it: loss, τ, ‖δ‖², cost, up, down.
 RECORD = 6
@@ -71,14 +72,6 @@ class Rows:
 
     `bias` adds a constant feature 1 behind the last: it is inside every norm (Perez-Suay, Eq. 5).
     """
-
-    sparse: cython.bint
-    bias: cython.bint
-    n_features: cython.Py_ssize_t
-    dense: cython.const[cython.double][:, ::1]
-    data: cython.const[cython.double][::1]
-    indices: cython.const[cython.int][::1]
-    indptr: cython.const[cython.longlong][::1]
 
     def __init__(self, dense, data, indices, indptr, n_features, bias):
         self.sparse = dense is None
@@ -230,12 +223,6 @@ class Problem:
     margin    1 for classification, −ε for regression
     """
 
-    kind: cython.int
-    margin: cython.double
-    target: cython.const[cython.double][::1]
-    relevant: cython.const[cython.uchar][:, ::1]
-    root_cost: cython.const[cython.double][:, ::1]
-
     def __init__(self, kind, margin, target, relevant, root_cost):
         self.kind = kind
         self.margin = margin
@@ -335,17 +322,6 @@ class Pass:
     record        (examples, 6) to be filled with loss, τ, ‖δ‖², cost, up, down; or (0, 6)
     """
 
-    step: cython.int
-    C: cython.const[cython.double][::1]
-    tol: cython.double
-    seen: cython.double
-    record: cython.double[:, ::1]
-    mistakes: cython.double
-    cost: cython.double
-    loss: cython.double
-    squared_loss: cython.double
-    updates: cython.longlong
-
     def __init__(self, step, C, tol, seen, record):
         self.step = step
         self.C = C
@@ -362,6 +338,13 @@ class Pass:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def presented(self, r: cython.double) -> cython.bint:
+        """Whether an example that lacks r is to be learned from, or left alone."""
+        return self.tol == 0.0 or ((r > 0.0 or self.step == _PA_LS) and r * r > self.tol)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def tau(
         self,
         t: cython.Py_ssize_t,
@@ -374,11 +357,27 @@ class Pass:
         down: cython.double,
     ) -> cython.double:
         """The step of the t-th example of the pass, which is row i; counted and recorded."""
-        loss: cython.double = 0.0 if r <= 0.0 else r  # NaN, after an overflow, stays NaN
-        wrong: cython.double = r if self.step == _PA_LS else loss
         tau: cython.double = 0.0
-        if self.tol == 0.0 or wrong * wrong > self.tol:
+        if self.presented(r):
             tau = step_size(self.step, r, score, norm2, self.C[i])
+        self.note(t, r, tau, norm2, cost, up, down)
+        return tau
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def note(
+        self,
+        t: cython.Py_ssize_t,
+        r: cython.double,
+        tau: cython.double,
+        norm2: cython.double,
+        cost: cython.double,
+        up: cython.double,
+        down: cython.double,
+    ) -> cython.void:
+        """Count and record the t-th example of the pass."""
+        loss: cython.double = 0.0 if r <= 0.0 else r  # NaN, after an overflow, stays NaN
         self.cost += cost
         if cost > 0.0:
             self.mistakes += 1.0
@@ -393,7 +392,6 @@ class Pass:
             self.record[t, 3] = cost
             self.record[t, 4] = up
             self.record[t, 5] = down
-        return tau
 
 
 @cython.ccall
