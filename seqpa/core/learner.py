@@ -1,8 +1,9 @@
 """The learner: weights that one problem and one step move, a pass over the examples at a time.
 
-Learner   holds the weights and the sums for their mean; `run` is one pass in compiled code
-Run       what a pass counted and, on demand, what it did example by example
-passes    the loop over passes: a generator of runs, so that whoever iterates prints or stops
+Run            what a pass counted and, on demand, what it did example by example
+OnlineLearner  `run`, one pass: what is the same wherever and however the weights are kept
+Learner        weights as vectors, and the sums for their mean; its passes are compiled code
+passes         the loop over passes: a generator of runs, so that whoever iterates prints or stops
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from seqpa.errors import SeqpaError
 
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
+Part: TypeAlias = tuple[Examples, NDArray[Any], Floats, Indices]
 _EMPTY = np.empty((0, 0))
 _BLOCK = 1 << 20  # bytes: what a processor's own cache holds
 
@@ -59,7 +61,92 @@ class Run:
     downs: Indices | None = None
 
 
-class Learner:
+class OnlineLearner:
+    """A problem, a step, and passes over examples; a subclass keeps the weights and moves them.
+
+    seen  examples so far: the clock of the mean
+    """
+
+    def __init__(self, problem: Problem, step: str, n_labels: int, average: bool) -> None:
+        self.problem = problem
+        self.step = step
+        self.n_labels = n_labels
+        self.average = average
+        self.seen = 0
+        self._step = steps.code(step)
+
+    def run(
+        self,
+        examples: Examples,
+        target: ArrayLike | None = None,
+        *,
+        C: float | ArrayLike = 1.0,
+        order: ArrayLike | None = None,
+        tol: float = 0.0,
+        record: bool = False,
+    ) -> Run:
+        """One pass over the examples.
+
+        C       the aggressiveness: one number, or one for each example
+        order   the rows to present, in order; all of them from the first to the last if not given
+        tol     examples with a squared loss of at most tol are not presented
+        record  fill the arrays of `Run`
+        """
+        n = len(examples)
+        rows = np.arange(n) if order is None else np.ascontiguousarray(order, dtype=np.intp)
+        if len(rows) and not (rows.min() >= 0 and rows.max() < n):
+            raise SeqpaError(f"the order names a row beyond the {n} examples")
+        y = np.zeros(n) if isinstance(self.problem, Uniclass) else np.asarray(target)
+        if y.shape[:1] != (n,):
+            raise SeqpaError(f"targets of shape {y.shape} for {n} examples")
+        self._check(examples)
+        records = np.zeros((len(rows) if record else 0, kernel.RECORD))
+        totals, begin = np.zeros(5), self.seen
+        parts = self._parts(examples, y, _each(C, n), rows, shuffled=order is not None)
+        for part, y_part, C_part, part_rows in parts:
+            here = slice(self.seen - begin, self.seen - begin + len(part_rows))
+            run = kernel.Pass(self._step, C_part, tol, self.seen, records[here])
+            self._pass(part, y_part, part_rows, run)
+            self.seen += len(part_rows)
+            totals += run.totals()
+        mistakes, cost, loss, squared_loss, updates = totals.tolist()
+        if not math.isfinite(loss):
+            raise SeqpaError("the weights overflow; scale the features and the target first")
+        sums = (len(rows), int(mistakes), cost, loss, squared_loss, int(updates))
+        if not record:
+            return Run(*sums)
+        loss_t, tau, norm2, cost_t, up, down = records.T
+        return Run(
+            *sums, rows, loss_t, tau, norm2, cost_t, up.astype(np.intp), down.astype(np.intp)
+        )
+
+    def _check(self, examples: Examples) -> None:
+        """Refuse examples that do not fit; make ready for those that do."""
+        raise NotImplementedError
+
+    def _parts(
+        self, examples: Examples, y: NDArray[Any], C: Floats, rows: Indices, *, shuffled: bool
+    ) -> Iterator[Part]:
+        """The examples, their targets and C in pieces, with the rows of each piece to present.
+
+        CSR rows in a random order are waited for one by one: each is short, and each step depends
+        on the last. Copied block by block into order they arrive together, in two thirds of the
+        time.
+        """
+        size = max(1, _BLOCK * len(examples) // max(1, examples.nbytes))
+        if not shuffled or not examples.sparse or size >= len(rows):
+            yield examples, y, C, rows
+            return
+        for first in range(0, len(rows), size):
+            chosen = rows[first : first + size]
+            yield examples.take(chosen), y[chosen], C[chosen], np.arange(len(chosen))
+
+    def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:
+        """Present the rows of one part."""
+        raise NotImplementedError
+
+
+class Learner(OnlineLearner):
     """Weights for a problem, moved by a step: w ← w + τδ.
 
     problem     which constraint (`problems.py`)
@@ -94,15 +181,10 @@ class Learner:
     ) -> None:
         if joint and bias:
             raise SeqpaError("a bias is the same for every label of a single prototype: no use")
-        self.problem = problem
-        self.step = step
+        super().__init__(problem, step, n_labels, average)
         self.n_features = n_features
-        self.n_labels = n_labels
         self.bias = bias
-        self.average = average
         self.joint = joint
-        self.seen = 0  # examples so far: the clock of the mean
-        self._step = steps.code(step)
         # The radius coordinate of a uniclass ball lies where others have their bias.
         columns = n_features + (bias or isinstance(problem, Uniclass))
         self._W = np.zeros((1 if joint else n_labels, columns))
@@ -135,55 +217,8 @@ class Learner:
             self._mean = self.seen, mean.T if self._by_feature else mean
         return self._mean[1]
 
-    def run(
-        self,
-        examples: Examples,
-        target: ArrayLike | None = None,
-        *,
-        C: float | ArrayLike = 1.0,
-        order: ArrayLike | None = None,
-        tol: float = 0.0,
-        record: bool = False,
-    ) -> Run:
-        """One pass over the examples.
-
-        C       the aggressiveness: one number, or one for each example
-        order   the rows to present, in order; all of them from the first to the last if not given
-        tol     examples with a squared loss of at most tol are not presented
-        record  fill the arrays of `Run`
-        """
-        n = len(examples)
-        rows = np.arange(n) if order is None else np.ascontiguousarray(order, dtype=np.intp)
-        if len(rows) and not (rows.min() >= 0 and rows.max() < n):
-            raise SeqpaError(f"the order names a row beyond the {n} examples")
-        y = np.zeros(n) if isinstance(self.problem, Uniclass) else np.asarray(target)
-        if y.shape[:1] != (n,):
-            raise SeqpaError(f"targets of shape {y.shape} for {n} examples")
-        self._check(examples)
-        self._lay_out(by_feature=examples.sparse)
-        records = np.zeros((len(rows) if record else 0, kernel.RECORD))
-        totals, begin = np.zeros(5), self.seen
-        for part, y_part, C_part, part_rows in _blocks(
-            examples, y, _each(C, n), rows, shuffled=order is not None
-        ):
-            here = slice(self.seen - begin, self.seen - begin + len(part_rows))
-            run = kernel.Pass(self._step, C_part, tol, self.seen, records[here])
-            self._pass(part, y_part, part_rows, run)
-            self.seen += len(part_rows)
-            totals += run.totals()
-        self._mean = None
-        mistakes, cost, loss, squared_loss, updates = totals.tolist()
-        if not math.isfinite(loss):
-            raise SeqpaError("the weights overflow; scale the features and the target first")
-        sums = (len(rows), int(mistakes), cost, loss, squared_loss, int(updates))
-        if not record:
-            return Run(*sums)
-        loss_t, tau, norm2, cost_t, up, down = records.T
-        return Run(
-            *sums, rows, loss_t, tau, norm2, cost_t, up.astype(np.intp), down.astype(np.intp)
-        )
-
     def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:
+        self._mean = None
         if isinstance(self.problem, Uniclass):
             w, acc = self._W.reshape(-1), self._acc.reshape(-1)
             kernel.uniclass_pass(examples.rows, run, self.problem.radius, rows, w, acc)
@@ -206,6 +241,7 @@ class Learner:
                 "a joint learner needs Examples.from_maps with one map for each label, "
                 "any other Examples.from_array"
             )
+        self._lay_out(by_feature=examples.sparse)
 
     def _lay_out(self, by_feature: bool) -> None:
         """Dense rows are read along W[labels, features], CSR rows along W[features, labels]."""
@@ -234,7 +270,7 @@ class Learner:
 
 
 def passes(
-    learner: Learner,
+    learner: OnlineLearner,
     examples: Examples,
     target: ArrayLike | None = None,
     *,
@@ -260,23 +296,6 @@ def passes(
         yield run
         if tol is not None and run.updates == 0:
             return
-
-
-def _blocks(
-    examples: Examples, y: NDArray[Any], C: Floats, rows: Indices, *, shuffled: bool
-) -> Iterator[tuple[Examples, NDArray[Any], Floats, Indices]]:
-    """The examples, their targets and C in pieces, with the rows of each piece to present.
-
-    CSR rows in a random order are waited for one by one: each is short, and each step depends on
-    the last. Copied block by block into order they arrive together, in two thirds of the time.
-    """
-    size = max(1, _BLOCK * len(examples) // max(1, examples.nbytes))
-    if not shuffled or not examples.sparse or size >= len(rows):
-        yield examples, y, C, rows
-        return
-    for first in range(0, len(rows), size):
-        chosen = rows[first : first + size]
-        yield examples.take(chosen), y[chosen], C[chosen], np.arange(len(chosen))
 
 
 def _each(C: float | ArrayLike, n: int) -> Floats:
