@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from seqpa.core.examples import Examples
 from seqpa.core.feature_maps import FeatureMap, as_feature_map
-from seqpa.core.learner import Learner, Run, passes
+from seqpa.core.learner import Learner, OnlineLearner, Run, passes
 from seqpa.core.problems import CostSensitive, Problem
 from seqpa.core.steps import USES_C
 from seqpa.errors import SeqpaError
@@ -84,7 +84,7 @@ class OnlineEstimator(BaseEstimator):
     """
 
     n_features_in_: int
-    _learner: Learner
+    _learner: Any  # what _geometry made
     _rng: np.random.Generator
     _rules: ClassVar[dict[str, Rule]] = {}  # an estimator's own, before RULES
     _record = False
@@ -102,9 +102,13 @@ class OnlineEstimator(BaseEstimator):
     def _step(self) -> str:
         return str(self.get_params()["variant"])
 
-    def _geometry(self) -> Callable[..., Learner]:
+    def _geometry(self) -> Callable[..., OnlineLearner]:
         """What makes the learner: the class whose weights move as this estimator's do."""
         return Learner
+
+    def _scores(self, X: Any) -> Floats:
+        """The score of each label for new examples, float64[n, K]."""
+        raise NotImplementedError
 
     def _after_pass(self, run: Run, examples: Examples, target: Any) -> None:
         """Called after every pass, with what it counted."""
@@ -228,12 +232,12 @@ class LinearEstimator(OnlineEstimator):
         return scores + weights[:, -1] if self._learner.bias else scores
 
 
-class OnlineClassifier(ClassifierMixin, LinearEstimator):
+class LabelClassifier(ClassifierMixin, OnlineEstimator):
     """Labels of any kind around the ±1, or the indices, that a problem knows."""
 
     classes_: NDArray[Any]
 
-    def fit(self, X: Any, y: Any) -> OnlineClassifier:
+    def fit(self, X: Any, y: Any) -> LabelClassifier:
         """Learn from the beginning: up to `max_iter` passes.
 
         X  array or CSR matrix [n, features]
@@ -251,7 +255,7 @@ class OnlineClassifier(ClassifierMixin, LinearEstimator):
         self._learn(X, y, target, begin=True, once=False)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> OnlineClassifier:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> LabelClassifier:
         """Go on learning: one pass over the examples in the given order.
 
         classes  all labels there will ever be; needed by the first call only
@@ -324,3 +328,7 @@ class OnlineClassifier(ClassifierMixin, LinearEstimator):
         scores = self.decision_function(X)
         best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[best]
+
+
+class OnlineClassifier(LabelClassifier, LinearEstimator):
+    """Labels, from scores w_k·x + b_k."""

@@ -8,10 +8,26 @@ from typing import Any
 from seqpa.core.costs import Cost, cost_matrix
 from seqpa.core.problems import Binary, CostSensitive, Multiclass, Problem
 from seqpa.errors import SeqpaError
-from seqpa.estimators._base import OnlineClassifier
+from seqpa.estimators._base import LabelClassifier, OnlineClassifier
 
 
-class PAClassifier(OnlineClassifier):
+class CostClassifier(LabelClassifier):
+    """The parameters `margin`, `cost` and `update` as a problem."""
+
+    margin: float
+    cost: Cost | None
+    update: str
+
+    def _by_label(self) -> bool:
+        return super()._by_label() or self.cost is not None
+
+    def _problem(self) -> Problem:
+        if self.cost is not None:
+            return CostSensitive(cost_matrix(self.cost, self.classes_.tolist()), self.update)
+        return Multiclass(self.margin) if self._by_label() else Binary(self.margin)
+
+
+class PAClassifier(CostClassifier, OnlineClassifier):
     """Passive-aggressive classification (Crammer et al. 2006, §§2-4, 7, 8).
 
     Two classes share one weight vector, y = ±1 (Eq. 1, 3, 8). Three or more have one each
@@ -101,9 +117,4 @@ class PAClassifier(OnlineClassifier):
             )
 
     def _by_label(self) -> bool:
-        return super()._by_label() or self.cost is not None or self.features is not None
-
-    def _problem(self) -> Problem:
-        if self.cost is not None:
-            return CostSensitive(cost_matrix(self.cost, self.classes_.tolist()), self.update)
-        return Multiclass(self.margin) if self._by_label() else Binary(self.margin)
+        return super()._by_label() or self.features is not None
