@@ -132,12 +132,12 @@ class Trainer:
         """δ[f, label] += value, with ‖δ‖² and w·δ kept exact while equal features merge."""
         at: cython.Py_ssize_t = store.find(f, label)
         gap: cython.Py_ssize_t = 1 if store.rows[f, 1] >= 0 else store.width
-        before: cython.double = store.arena[at + 2 * gap]
+        before: cython.double = cython.cast(cython.double, store.arena[at + 2 * gap])
         grown: cython.double = value * (2.0 * before + value)
         if self.second_order:
-            grown = grown / (1.0 + store.arena[at + 3 * gap])
+            grown = grown / (1.0 + cython.cast(cython.double, store.arena[at + 3 * gap]))
         self.norm2 += grown
-        self.score += value * store.arena[at]
+        self.score += value * cython.cast(cython.double, store.arena[at])
         store.arena[at + 2 * gap] = before + value
 
     @cython.cfunc
@@ -149,11 +149,11 @@ class Trainer:
         """w[f, label] += τδ, acc += clock·τδ, and δ back to zero (so a repeat changes nothing)."""
         at: cython.Py_ssize_t = store.find(f, label)
         gap: cython.Py_ssize_t = 1 if store.rows[f, 1] >= 0 else store.width
-        delta: cython.double = store.arena[at + 2 * gap]
+        delta: cython.double = cython.cast(cython.double, store.arena[at + 2 * gap])
         amount: cython.double = tau * delta
         if amount != 0.0:
             if self.second_order:
-                amount = amount / (1.0 + store.arena[at + 3 * gap])
+                amount = amount / (1.0 + cython.cast(cython.double, store.arena[at + 3 * gap]))
                 store.arena[at + 3 * gap] += 2.0 * self.C * delta * delta
             store.arena[at] += amount
             if self.averaging:
@@ -166,12 +166,13 @@ class Trainer:
     def change_transition(
         self, p: cython.Py_ssize_t, y: cython.Py_ssize_t, value: cython.double
     ) -> cython.void:
-        grown: cython.double = value * (2.0 * self.trans_delta[p, y] + value)
+        before: cython.double = cython.cast(cython.double, self.trans_delta[p, y])
+        grown: cython.double = value * (2.0 * before + value)
         if self.second_order:
-            grown = grown / (1.0 + self.trans_gain[p, y])
+            grown = grown / (1.0 + cython.cast(cython.double, self.trans_gain[p, y]))
         self.norm2 += grown
-        self.score += value * self.chain.trans[p, y]
-        self.trans_delta[p, y] += value
+        self.score += value * cython.cast(cython.double, self.chain.trans[p, y])
+        self.trans_delta[p, y] = before + value
 
     @cython.cfunc
     @cython.nogil
@@ -179,11 +180,11 @@ class Trainer:
     def apply_transition(
         self, p: cython.Py_ssize_t, y: cython.Py_ssize_t, tau: cython.double
     ) -> cython.void:
-        delta: cython.double = self.trans_delta[p, y]
+        delta: cython.double = cython.cast(cython.double, self.trans_delta[p, y])
         amount: cython.double = tau * delta
         if amount != 0.0:
             if self.second_order:
-                amount = amount / (1.0 + self.trans_gain[p, y])
+                amount = amount / (1.0 + cython.cast(cython.double, self.trans_gain[p, y]))
                 self.trans_gain[p, y] += 2.0 * self.C * delta * delta
             self.chain.trans[p, y] += amount
             if self.averaging:
@@ -260,7 +261,7 @@ class Trainer:
                         self.apply(self.chain.store, data.features[j], g, tau)
                         self.apply(self.chain.store, data.features[j], p, tau)
                     else:
-                        v = data.values[j] if data.has_values else 1.0
+                        v = cython.cast(cython.double, data.values[j]) if data.has_values else 1.0
                         self.change(self.chain.store, data.features[j], g, v)
                         self.change(self.chain.store, data.features[j], p, -v)
             if t > 0 and (g != p or gold[begin + t - 1] != path[t - 1]):
@@ -278,7 +279,9 @@ class Trainer:
                             self.apply(self.chain.pair_store, data.pair_features[j], g, tau)
                             self.apply(self.chain.pair_store, data.pair_features[j], p, tau)
                         else:
-                            v = data.pair_values[j] if data.has_pair_values else 1.0
+                            v = 1.0
+                            if data.has_pair_values:
+                                v = cython.cast(cython.double, data.pair_values[j])
                             self.change(self.chain.pair_store, data.pair_features[j], g, v)
                             self.change(self.chain.pair_store, data.pair_features[j], p, -v)
 
@@ -304,7 +307,7 @@ class Trainer:
                 if self.cost_kind == _HAMMING:
                     total += 1.0
                 else:
-                    total += self.cost[gold[begin + t], path[t]]
+                    total += cython.cast(cython.double, self.cost[gold[begin + t], path[t]])
         return total
 
     @cython.ccall
