@@ -227,7 +227,7 @@ def test_theorem_10_and_the_steps_of_its_proof(seed: int, cost: str) -> None:
     losses, taus, norms2, costs = record.T
     assert (costs <= losses**2 * (1 + ROUNDING) + 1e-6).all()
     expected = np.minimum(C, losses / np.where(norms2 > 0, norms2, np.inf))
-    np.testing.assert_allclose(taus, np.where(losses > 0, expected, 0.0), rtol=1e-9)
+    np.testing.assert_allclose(taus, np.where(losses > 0, expected, 0.0), rtol=1e-5)
     factor = max(norms2.max(), (np.sqrt(costs) / C).max())
     total = float(np.sum(taus * losses))
     assert costs.sum() <= factor * total * (1 + ROUNDING) + 1e-6
