@@ -2,7 +2,7 @@
 
 SEQPA_NATIVE=1 compiles for this machine's own instruction set; the default runs on any machine of
 the same architecture. Where no C compiler is found the build goes on without the kernel's compiled
-form (`optional=True`): the same source then runs as plain Python, and says so at first use.
+form (`optional`): the same source then runs as plain Python, and says so at first use.
 """
 
 import os
@@ -30,24 +30,21 @@ else:
 
 KERNELS = sorted(p for p in Path("seqpa/_kernel").glob("*.py") if not p.stem.startswith("_"))
 
-setup(
-    ext_modules=cythonize(
-        [
-            Extension(
-                f"seqpa._kernel.{path.stem}",
-                [path.as_posix()],
-                extra_compile_args=FLAGS,
-                optional=True,
-            )
-            for path in KERNELS
-        ],
-        build_dir="build",
-        compiler_directives={
-            "language_level": 3,
-            "boundscheck": False,
-            "wraparound": False,
-            "cdivision": True,
-            "initializedcheck": False,
-        },
-    ),
+extensions = cythonize(
+    [
+        Extension(f"seqpa._kernel.{path.stem}", [path.as_posix()], extra_compile_args=FLAGS)
+        for path in KERNELS
+    ],
+    build_dir="build",
+    compiler_directives={
+        "language_level": 3,
+        "boundscheck": False,
+        "wraparound": False,
+        "cdivision": True,
+        "initializedcheck": False,
+    },
 )
+for extension in extensions:
+    extension.optional = True  # set here, since cythonize makes new ones and forgets it
+
+setup(ext_modules=extensions)
