@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sequence_reference import Path, Sentence, Token, Vector
@@ -11,6 +11,9 @@ from sequence_reference import Path, Sentence, Token, Vector
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.decoder import FrozenWeights, padded
 from seqpa.sequence.encode import Encoded
+
+if TYPE_CHECKING:
+    from seqpa import SequenceTagger
 
 
 def _flat(tokens: list[Token], ones: bool) -> tuple[Any, Any, Any]:
@@ -136,3 +139,32 @@ def draw_weights(
 
 def flat(paths: Sequence[Path]) -> np.ndarray:
     return np.array([y for path in paths for y in path], np.int32)
+
+
+# A small corpus, as users have them
+
+WORDS = [
+    ["the", "dog", "saw", "rain"],
+    ["a", "saw", "cut", "the", "rain"],
+    ["rain", "fell"],
+    ["the", "cut", "fell", "the", "dog"],
+]
+TAGS = [
+    ["D", "N", "V", "N"],
+    ["D", "N", "V", "D", "N"],
+    ["N", "V"],
+    ["D", "N", "V", "D", "N"],
+]
+TEMPLATES = ["word[0]", "word[-1]", "suffix(2)[0]"]
+
+
+def features(sentence: Any) -> list[dict[str, Any]]:
+    """A feature function, such as users write."""
+    return [
+        {"word": word, "first": t == 0, "length": len(word) / 4, "ends": [word[-1:], word[-2:]]}
+        for t, word in enumerate(sentence)
+    ]
+
+
+def weights(tagger: SequenceTagger) -> tuple[dict[Any, float], dict[Any, float]]:
+    return tagger.state_features_, tagger.transition_features_
