@@ -92,6 +92,27 @@ def test_a_failing_cost_in_the_first_partial_fit_leaves_nothing() -> None:
         tagger.predict(WORDS)
 
 
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_failing_cost_in_fit_leaves_the_tagger_as_it_was(asked: bool) -> None:
+    fail = False
+
+    def cost(gold: list[str], predicted: list[str]) -> float:
+        if fail:
+            raise ZeroDivisionError("the user's bug")
+        return 1.0
+
+    tagger = SequenceTagger(TEMPLATES, cost=cost, random_state=0).fit(WORDS, TAGS)
+    if asked:
+        assert tagger.predict(WORDS) == TAGS
+    fail = True
+    with pytest.raises(ZeroDivisionError):
+        tagger.fit([["other", "words"]], [["X", "Y"]])
+    assert tagger.predict(WORDS) == TAGS
+    fail = False
+    tagger.partial_fit(WORDS, TAGS)
+    assert list(tagger.classes_) == ["D", "N", "V"]
+
+
 def test_bad_data_in_partial_fit_leaves_the_tagger_as_it_was() -> None:
     tagger = SequenceTagger().partial_fit([features(s) for s in WORDS], TAGS)
     before, classes = weights(tagger), list(tagger.classes_)

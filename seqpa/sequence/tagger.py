@@ -199,19 +199,17 @@ class SequenceTagger:
         gold = _indices(flat, state.labels)
         learner = self._learner(state.labels)
         check_legal(gold, encoded.starts, learner.rules, state.labels)
-        self._state = state
-        yield from self._epochs(learner, encoded, gold, dev_pair, record)
+        yield from self._epochs(state, learner, encoded, gold, dev_pair, record)
 
     def _epochs(
         self,
+        state: TrainingState,
         learner: ChainLearner,
         encoded: Encoded,
         gold: NDArray[np.int32],
         dev: tuple[Any, list[list[str]]] | None,
         record: bool,
     ) -> Iterator[Epoch]:
-        state = self._state
-        assert state is not None
         n = len(encoded.starts) - 1
         dev_encoded = None if dev is None else state.source.transform(dev[0])
         while state.epoch < self.epochs:
@@ -220,6 +218,7 @@ class SequenceTagger:
             totals = learner.epoch(state.weights, encoded, gold, order.astype(np.int64), record)
             seconds = time.perf_counter() - begun
             state.epoch += 1
+            self._state = state
             score = None
             best = True
             if dev is None or dev_encoded is None:
