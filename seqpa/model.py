@@ -301,6 +301,7 @@ def load_model(
     header, arrays = _read(path, "model")
     try:
         tagger = _tagger(cls, header, allow_imports)
+        tagger._check_parameters()
         tagger.classes_ = _labels(header)
         tagger._source = _source(header, arrays, tagger.features)
         tagger._frozen = _frozen(arrays, "weights.", len(tagger.classes_))

@@ -330,3 +330,11 @@ def test_names_of_labels_may_be_anything() -> None:
     tagger = SequenceTagger(algorithm="pa", epochs=5, random_state=0).fit(X, y)
     assert tagger.predict(X) == y
     assert sorted(tagger.classes_) == sorted(labels)
+
+
+def test_constraints_set_after_training_take_effect() -> None:
+    X = [["a", "b"]]
+    tagger = SequenceTagger(["word[0]"]).fit(X, [["A", "B"]])
+    assert tagger.predict(X) == [["A", "B"]]
+    tagger.set_params(constraints={"forbidden": [["A", "B"]]})
+    assert tagger.predict(X)[0] != ["A", "B"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import threading
 import time
@@ -351,15 +352,18 @@ class SequenceTagger:
 
     def _prepare(self) -> None:
         self._decoder = Decoder(self._frozen, penalties(self.constraints, self.classes_))
+        self._decoder_constraints = copy.deepcopy(self.constraints)
 
     def _refresh(self) -> None:
-        """Freeze the weights if training has moved them since they were last used."""
+        """Have a decoder for the present weights and constraints, whoever changed them."""
         if self._stale:
             with _REFRESHING:
                 if self._stale and self._state is not None:
                     self._keep(self._state.weights.freeze(self.average))
         if not hasattr(self, "_decoder"):
             raise SeqpaError("this SequenceTagger is not trained yet: call fit, or load a model")
+        if self.constraints != self._decoder_constraints:
+            self._prepare()
 
     # Tagging
 
