@@ -12,7 +12,7 @@
 ... })
 >>> run = TrainingRun(config)
 >>> [(row.epoch, row.mistakes) for row in run.epochs()]
-[(1, 2), (2, 0), (3, 0)]
+[(1, 4), (2, 2), (3, 0)]
 >>> run.finish().model.name
 'a.safetensors'
 """
@@ -224,7 +224,12 @@ class TrainingRun:
         self.tagger.load_state(self.checkpoint)
         state = self.tagger._state
         assert state is not None
-        self.rows = [EpochRow(**row) for row in told["epochs"]][: state.epoch]
+        try:
+            self.rows = [EpochRow(**row) for row in told["epochs"]][: state.epoch]
+        except (KeyError, TypeError):
+            raise SeqpaError(
+                f"{self._progress}: is damaged; train afresh without --resume"
+            ) from None
 
     def _told(self) -> dict[str, Any]:
         if not hasattr(self, "_fingerprints"):

@@ -95,22 +95,27 @@ def reading(
     encoding: str | None,
 ) -> Reading:
     """How to read data for this model."""
-    trained = (origin.config or {}).get("data", {})
-    same = format is None or format == trained.get("format")
-    names = label = None
+    from seqpa.config import Data
+    from seqpa.errors import SeqpaError
+
+    trained = None
+    if origin.config is not None:
+        try:
+            trained = Data.model_validate(origin.config.get("data"))
+        except ValueError:
+            raise SeqpaError("the model is damaged: its header does not tell its data") from None
+    chosen = format or (trained.format if trained else "conll")
+    same = trained is not None and chosen == trained.format
+    label = trained.label if trained and same else None
+    names = trained.columns if trained and same else None
     if columns is not None:
         names = [name.strip() for name in columns.split(",")]
-    elif same:
-        names = trained.get("columns")
-    if same:
-        label = trained.get("label")
-    chosen = format or trained.get("format", "conll")
-    if names is None and chosen not in ("conllu", "text") and not (same and trained):
-        names = [*tagger.columns, label or "label"]
+    elif not same and chosen not in ("conllu", "text"):
+        names = [*tagger.columns, "label"]
     return Reading(
         format=chosen,
         columns=names,
         label=label,
-        encoding=encoding or trained.get("encoding", "utf-8"),
-        scheme=trained.get("scheme"),
+        encoding=encoding or (trained.encoding if trained else "utf-8"),
+        scheme=trained.scheme if trained else None,
     )
