@@ -20,7 +20,7 @@ _SHOWN = 10
 def tag(
     model: Model,
     input: Annotated[
-        str, typer.Argument(help="File to tag; - is standard input.", metavar="[INPUT]")
+        str, typer.Argument(help="File to tag; - is standard input.", metavar="INPUT")
     ] = "-",
     output: Annotated[
         str, typer.Option("-o", "--output", help="File to write; - is standard output.")
