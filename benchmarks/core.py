@@ -13,6 +13,7 @@ with C chosen for each side on validation data; the score is the accuracy on hel
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import time
 from collections.abc import Callable
@@ -195,8 +196,9 @@ def main() -> None:
                 rows.append(against_sgd(f"{name}, three passes of ours", data, repeats, passes=3))
     rows.append(against_river(20_000 // scale, 20, 3, one_by_one=False))
     rows.append(against_river(2_000 // scale, 20, 3, one_by_one=True))
-    shown = table(HEAD, rows, left=2)
-    text = f"`python benchmarks/core.py` on {machine(*PACKAGES)}.\n\n{shown}\n\n{NOTES}"
+    load = f"Load average at the end: {os.getloadavg()[1]:.1f}."
+    where = f"`python benchmarks/core.py` on {machine(*PACKAGES)}. {load}"
+    text = f"{where}\n\n{table(HEAD, rows, left=2)}\n\n{NOTES}"
     print(text)
     if arguments.write:
         write("Core", text)
