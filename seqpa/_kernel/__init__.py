@@ -5,6 +5,8 @@ with SEQPA_PURE=1 in the environment (so the tests run both ways and one form pr
 
 steps    how far to move: one line for each algorithm
 vectors  whole passes over vectors: binary, regression, uniclass, multiclass, cost-sensitive
+prototypes, multiplicative, hinge, ellipsoid
+         passes with other steps and geometries over the same vectors
 store    encoded sentences, and the weights of their features
 chain    first-order chains: Viterbi
 trainer  the epoch loop of chains
@@ -22,7 +24,18 @@ from pathlib import Path
 
 _HERE = Path(__file__).parent
 # In the order of their imports: a later one may use an earlier one.
-_MODULES = ("steps", "vectors", "store", "chain", "trainer", "hashing")
+_MODULES = (
+    "steps",
+    "vectors",
+    "prototypes",
+    "multiplicative",
+    "hinge",
+    "ellipsoid",
+    "store",
+    "chain",
+    "trainer",
+    "hashing",
+)
 
 
 def _load_sources() -> None:

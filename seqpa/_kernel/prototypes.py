@@ -1,0 +1,194 @@
+"""Passes in which one example moves several labels' vectors at once: w_k += q_k x, Σ_k q_k = 0.
+
+Crammer and Singer (2003): an ultraconservative step raises the right label y by q_y = T and lowers
+only labels that stand too high. Three of their steps spread a mistake over the error set
+E = {r ≠ y: s_r >= s_y} of scores s_k = w_k·x, with T = 1:
+
+    max-score     −1 for the highest label of E (that is `linear_pass` with the perceptron's step)
+    uniform       −1/|E| for each
+    proportional  in proportion to s_r − s_y; uniform where all of these are 0
+
+and MIRA asks for all margins at once (`all`): the smallest change of w after which
+s_y − s_r >= margin for every r.
+The callers in `seqpa.core` check shapes, types and finiteness; nothing is checked here.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from seqpa._kernel import _stand_in as cython
+
+from seqpa._kernel.steps import CODES as STEP_CODES
+
+if cython.compiled:
+    from cython.cimports.seqpa._kernel.vectors import COST, DOWN, SCORE, UP, Pass, Problem, R, Rows
+else:
+    from seqpa._kernel.vectors import COST, DOWN, SCORE, UP, Pass, Problem, R, Rows
+
+COMPILED = cython.compiled
+
+_UNIFORM = cython.declare(cython.int, 0)
+_PROPORTIONAL = cython.declare(cython.int, 1)
+_ALL = cython.declare(cython.int, 2)
+RULES = {"uniform": _UNIFORM, "proportional": _PROPORTIONAL, "all": _ALL}
+
+_PA_I = cython.declare(cython.int, STEP_CODES["PA-I"])
+_PA_II = cython.declare(cython.int, STEP_CODES["PA-II"])
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _blame(
+    rule: cython.int, y: cython.Py_ssize_t, s: cython.double[::1], q: cython.double[::1]
+) -> cython.double:
+    """q of the perceptron's step, uniform or proportional; returns Σ q², of which ‖δ‖² is made."""
+    k: cython.Py_ssize_t
+    errors: cython.double = 0.0
+    excess: cython.double = 0.0
+    squares: cython.double = 1.0
+    for k in range(s.shape[0]):
+        if k != y and s[k] >= s[y]:
+            errors += 1.0
+            excess += s[k] - s[y]
+    for k in range(s.shape[0]):
+        q[k] = 0.0
+        if k != y and s[k] >= s[y]:
+            if rule == _UNIFORM or excess <= 0.0:
+                q[k] = -1.0 / errors
+            else:
+                q[k] = -(s[k] - s[y]) / excess
+            squares += q[k] * q[k]
+    q[y] = 1.0
+    return squares
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _level(
+    total: cython.double,
+    count: cython.double,
+    A: cython.double,
+    kappa: cython.double,
+    cap: cython.double,
+) -> cython.double:
+    """θ of `_all_margins` if the `count` constraints that lack `total` were the active ones."""
+    if total > cap * (A + count * (A + kappa)):
+        return (total - cap * A) / count
+    return (A + kappa) * total / (A + count * (A + kappa))
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _all_margins(
+    step: cython.int,
+    C: cython.double,
+    margin: cython.double,
+    A: cython.double,
+    y: cython.Py_ssize_t,
+    s: cython.double[::1],
+    q: cython.double[::1],
+) -> cython.double:
+    """MIRA: q that minimises ½A‖q‖² + κ/2 q_y² + Σ_k q_k s_k − margin q_y, and returns q_y = T.
+
+    q_r <= 0 for r ≠ y, Σ q = 0, q_y <= C for PA-I; κ = 1/2C for PA-II, otherwise 0; A = ‖x‖². With
+    g_r = margin − (s_y − s_r), what r's constraint lacks, the optimum is q_r = −max(0, g_r − θ)/A,
+    where θ = (A + κ)T, or higher where T is held at C. θ is found by dropping, until none is left
+    to drop, the constraints that do not reach the level of those still in (each drop raises θ, so
+    none comes back): a projection onto the simplex.
+    """
+    k: cython.Py_ssize_t
+    gap: cython.double
+    total: cython.double
+    count: cython.double
+    last: cython.double = 0.0
+    theta: cython.double = 0.0
+    T: cython.double = 0.0
+    kappa: cython.double = 0.5 / C if step == _PA_II else 0.0
+    cap: cython.double = C if step == _PA_I else 1e300
+    while True:
+        total = 0.0
+        count = 0.0
+        for k in range(s.shape[0]):
+            gap = margin - (s[y] - s[k])
+            if k != y and gap > theta:
+                total += gap
+                count += 1.0
+        if count == 0.0 or count == last:
+            break
+        last = count
+        theta = max(theta, _level(total, count, A, kappa, cap))
+    for k in range(s.shape[0]):
+        gap = margin - (s[y] - s[k])
+        q[k] = 0.0
+        if k != y and gap > theta:
+            q[k] = -(gap - theta) / A
+            T -= q[k]
+    q[y] = T
+    return T
+
+
+@cython.ccall
+def prototype_pass(
+    rows: Rows,
+    problem: Problem,
+    run: Pass,
+    rule: cython.int,
+    norms: cython.const[cython.double][::1],
+    order: cython.const[cython.Py_ssize_t][::1],
+    W: cython.double[:, ::1],
+    acc: cython.double[:, ::1],
+    moves: cython.double[:, ::1],
+    s: cython.double[::1],
+    c: cython.double[::1],
+    q: cython.double[::1],
+):
+    """One pass over a multiclass problem, with the layouts and averaging of `linear_pass`.
+
+    moves is filled with the q of each example of the order, unless it is empty. The recorded norm
+    is ‖δ‖² = Σq²‖x‖² for the perceptron's steps; for MIRA 2‖x‖², that of one constraint alone.
+    """
+    t: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    y: cython.Py_ssize_t
+    tau: cython.double
+    norm2: cython.double
+    clock: cython.double
+    averaging: cython.bint = acc.shape[0] > 0
+    with cython.nogil:
+        for t in range(order.shape[0]):
+            i = order[t]
+            rows.scores(i, W, s)
+            c[R] = 0.0
+            c[COST] = 0.0
+            c[UP] = -1.0
+            c[DOWN] = -1.0
+            norm2 = 0.0
+            tau = 0.0
+            if problem.constraint(i, s, c):
+                norm2 = 2.0 * norms[i]
+                y = cython.cast(cython.Py_ssize_t, c[UP])
+                if norms[i] >= 1e-290 and run.presented(c[R]):
+                    if rule == _ALL:
+                        if c[R] > 0.0:
+                            tau = _all_margins(
+                                run.step, run.C[i], problem.margin, norms[i], y, s, q
+                            )
+                    elif c[SCORE] <= 0.0:
+                        norm2 = norms[i] * _blame(rule, y, s, q)
+                        tau = 1.0
+            run.note(t, c[R], tau, norm2, c[COST], c[UP], c[DOWN])
+            if tau != 0.0:
+                clock = run.seen + t
+                for k in range(s.shape[0]):
+                    if q[k] != 0.0:
+                        rows.add(i, W, k, q[k])
+                        if averaging:
+                            rows.add(i, acc, k, q[k] * clock)
+                        if moves.shape[0] > 0:
+                            moves[t, k] = q[k]

@@ -1,0 +1,170 @@
+"""An ellipsoid of classifiers, moved and shaped by the mistakes of its centre (004).
+
+Yang, Jin and Ye: Online Learning by Ellipsoid Method. {z: (z − w)'P⁻¹(z − w) <= 1} stands for the
+classifiers that agree with what was seen. After a mistake, w·δ <= 0, with n² = δ'Pδ, g = δ/n,
+α = (margin − w·δ)/n:
+
+    w ← w + αPg
+    CELLIP  P ← (1 − α²)P − 2α(1 − α)Pgg'P        margin aγ: Theorem 1 with ρ = 0, μ² = 1 − α²
+    IELLIP  P ← (P − c_t Pgg'P)/(1 − c_t)         margin γ; c_t = c·b^(t−1), t counts the updates
+
+so w ← w + τPδ with PA's τ = (margin − w·δ)/n²: a geometry, in which δ has the squared length δ'Pδ.
+For several labels δ = Φ(x, lowest relevant) − Φ(x, highest irrelevant) of the stacked vectors.
+
+Slips of the slides, put right here:
+- The classical method's x_k+1 lacks P_k h_k; step 8 of CELLIP writes (1 − α) for (1 − α_t); and by
+  Sherman and Morrison P⁻¹ becomes P⁻¹/(1 − α²) + 2α/((1 − α²)(1 − α)) gg', not …/((1 − α)²(1 − α)).
+- CELLIP's P_1 = (1 + (1 − a)γ)I is a ball of the radius √(1 + (1 − a)γ). The proof of Theorem 2
+  puts into it the ball of the radius (1 − a)γ around u, ‖u‖ = 1, every point of which has the
+  margin aγ: that asks for the radius 1 + (1 − a)γ, P_1 = (1 + (1 − a)γ)²I. Each of M mistakes
+  shrinks the volume by (1 − α²)^(d/2) or more, α² >= a²γ²/(1 + (1 − a)γ)², and the small ball stays
+  inside:
+      M <= (2 log((1 − a)γ) − 2 log(1 + (1 − a)γ)) / log(1 − a²γ²/(1 + (1 − a)γ)²)
+  The slide has one log(1 + (1 − a)γ) in the numerator and the square in the denominator.
+- IELLIP: q = (u − w)'P⁻¹(u − w) falls in a mistake by τ(2(margin − w·δ) − τn² − 2l) or more, which
+  is Lemma 1 of 003 with n² for ‖δ‖²: P never shrinks, so q never grows by its change. With
+  l = max(0, γ − y u·x) (the slide lacks y), p = max(0, γ − y w·x) − l the sum is
+  Σ (p² − l²)/n² <= ‖u‖², and since ‖x‖² <= n² <= κ‖x‖², κ = (1 − b)/(1 − b − c), unit vectors give
+      M <= κ(‖u‖² + Σ h(l))/γ²,   h(l) = 2γl up to l = γ, and l² + γ² beyond
+  The slide's Theorem 3, 1/γ² + 2κ/γ Σl, has no κ at its first term, and no more than 2γl for a
+  loss above γ. A step that goes all the way to the margin of a wrong label can cost more: one label
+  among hundreds of right ones breaks the printed bound (that sequence is among the tests).
+
+"diagonal" keeps the diagonal of P only, for many features. IELLIP's bound holds for it as it stands
+(its P never shrinks either); CELLIP's covering does not, so there it is an approximation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from seqpa._kernel import ellipsoid as kernel
+from seqpa.core.examples import Examples
+from seqpa.core.learner import Floats, Indices, Learner
+from seqpa.core.problems import Binary, Multiclass, Multilabel, Problem
+from seqpa.errors import SeqpaError
+
+METHODS = ("iellip", "cellip")
+SHAPES = ("full", "diagonal")
+_LARGEST = 1 << 32  # bytes of a full P
+
+
+class EllipsoidLearner(Learner):
+    """The centre and the shape of an ellipsoid of classifiers.
+
+    problem  Binary, Multiclass or Multilabel, with the margin γ, for CELLIP aγ
+    method   "iellip" or "cellip"
+    b, c     IELLIP's memory, c_t = c·b^(t−1)
+    shape    "full", or "diagonal" for its approximation
+    scale    P_1 = scale · I
+    and the parameters of `Learner`; step is "PA"
+
+    updates  how many mistakes moved it
+    missed   CELLIP: mistakes for which no classifier of the ellipsoid has the margin (α >= 1), so
+             that nothing was done: the examples are not separable, or not with this margin
+
+    >>> X = Examples.from_array([[1.0, 0.0], [0.6, 0.8]])
+    >>> learner = EllipsoidLearner(Binary(0.1), "PA", n_features=2, c=0.2, b=0.5)
+    >>> run = learner.run(X, [1, -1])
+    >>> learner.weights.round(3), learner.P.round(3)
+    (array([[ 0.017, -0.138]]), array([[ 1.077, -0.057],
+           [-0.057,  1.293]]))
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        step: str,
+        n_features: int,
+        n_labels: int = 1,
+        bias: bool = False,
+        average: bool = False,
+        joint: bool = False,
+        start: ArrayLike | None = None,
+        *,
+        method: str = "iellip",
+        b: float = 0.3,
+        c: float = 0.1,
+        shape: str = "full",
+        scale: float = 1.0,
+    ) -> None:
+        if not isinstance(problem, Binary | Multiclass | Multilabel) or joint or step != "PA":
+            raise SeqpaError("an ellipsoid is of Binary, Multiclass or Multilabel and the step PA")
+        if method not in METHODS or shape not in SHAPES:
+            raise SeqpaError(f"method is one of {METHODS}, shape one of {SHAPES}")
+        if not (0.0 <= b <= 1.0 and 0.0 <= c < 1.0 and scale > 0.0):
+            raise SeqpaError(f"b={b}, c={c}, scale={scale}: 0 <= b <= 1, 0 <= c < 1, scale > 0")
+        super().__init__(problem, step, n_features, n_labels, bias, average, joint, start)
+        N = self._W.size
+        if shape == "full" and 8 * N * N > _LARGEST:
+            raise SeqpaError(
+                f"a full P for {N} weights takes {8 * N * N / 2**30:.0f} GiB; take shape='diagonal'"
+            )
+        self.method = method
+        self.shape = shape
+        self.b = b
+        self.c = c
+        self.scale = scale
+        self.updates = self.missed = 0
+        self._Q = np.eye(N) if shape == "full" else np.ones((1, N))
+        self._scale, self._next_c = scale, c
+
+    @property
+    def P(self) -> Floats:
+        """The shape now: float64[N, N], or its diagonal [N]; N = K · (features (+ 1))."""
+        P = self._scale * self._Q
+        return P if self.shape == "full" else P[0]
+
+    def lengths2(self, X: Any, up: int, down: int = -1) -> Floats:
+        """δ'Pδ for δ = Φ(x, up) − Φ(x, down), or Φ(x, up) alone, of every row of X [n, features].
+
+        >>> learner = EllipsoidLearner(Binary(0.1), "PA", n_features=2, scale=0.5)
+        >>> learner.lengths2(np.array([[3.0, 4.0]]), up=0)
+        array([12.5])
+        """
+        width = self._W.shape[1]
+        blocks = [slice(k * width, (k + 1) * width) for k in (up, down) if k >= 0]
+        if self.shape == "diagonal":
+            diagonal = np.sum([self._Q[0, block] for block in blocks], axis=0)
+            squares = X.multiply(X).tocsr() if hasattr(X, "multiply") else X * X
+            inner = squares @ diagonal[: self.n_features] + (diagonal[-1] if self.bias else 0.0)
+            return np.asarray(self._scale * inner)
+        A = self._Q[blocks[0], blocks[0]]
+        if down >= 0:
+            across = self._Q[blocks[0], blocks[1]]
+            A = A + self._Q[blocks[1], blocks[1]] - across - across.T
+        d = self.n_features
+        XA = X @ A[:d, :d]
+        inner = np.asarray(
+            X.multiply(XA).sum(axis=1) if hasattr(X, "multiply") else (X * XA).sum(1)
+        )
+        inner = inner.reshape(-1)
+        if self.bias:
+            inner = inner + 2.0 * np.asarray(X @ A[:d, -1]).reshape(-1) + A[-1, -1]
+        return np.maximum(self._scale * inner, 0.0)
+
+    def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:
+        self._mean = None
+        body = kernel.Ellipsoid(
+            self.method == "cellip",
+            self.shape == "diagonal",
+            self._W,
+            self._acc,
+            self._Q,
+            np.zeros(self._W.size),
+            self._scale,
+            self._next_c,
+            self.b,
+        )
+        problem = self.problem.kernel(target, self.n_labels)  # type: ignore[union-attr]
+        scratch = np.empty(self.n_labels), np.empty(6)
+        kernel.ellipsoid_pass(examples.rows, problem, run, rows, body, *scratch)
+        self._scale, self._next_c, missed = body.state()
+        self.missed += missed
+        self.updates += run.totals()[-1]
+
+    def _lay_out(self, by_feature: bool) -> None:
+        """Always [labels, features]: one behind the other they are the space of P."""

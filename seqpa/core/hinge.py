@@ -1,0 +1,130 @@
+"""Subgradient descent on the hinge loss: what the perceptron optimises (002, slides 15-24).
+
+    min  ½λ‖w‖² + 1/N Σ_j max(0, margin − y_j w·x_j)
+
+A subgradient of an example's loss is −y x where y w·x <= margin, and 0 beyond; at the kink, where
+any mixture of the two would do, the slides take −y x. With a step size η
+
+    stochastic  w ← (1 − ηλ) w + η [y w·x <= margin] y x              example after example
+    batch       w ← (1 − ηλ) w + η/N Σ_j [y_j w·x_j <= margin] y_j x_j   once for each pass
+
+The slides' hinge has the margin 0, where a loss begins with the mistake; that of support vector
+machines 1. With margin 0, η = 1, λ = 0 the stochastic form is the perceptron (slide 23). Slide 22
+writes the batch step without the 1/N of what it minimises; slide 23 has it, and so has this.
+Several labels: y x becomes δ = Φ(x, y) − Φ(x, highest wrong label).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from seqpa._kernel import hinge as kernel
+from seqpa.core.examples import Examples
+from seqpa.core.learner import Floats, Indices, Learner, Run
+from seqpa.core.problems import Binary, Multiclass, Problem
+from seqpa.errors import SeqpaError
+
+
+class HingeLearner(Learner):
+    """Weights that slide down the regularised hinge loss.
+
+    eta     η, the step size; C of `run` multiplies it, example by example
+    lam     λ of the regularisation ½λ‖w‖²; ηλ must stay below 1
+    batch   True takes one step for each pass, from the sum over all its examples
+    and the parameters of `Learner`; step is "perceptron", for all that the theorems ask
+
+    >>> X = Examples.from_array([[2.0, 0.0], [0.0, 1.0]])
+    >>> learner = HingeLearner(Binary(), "perceptron", n_features=2, eta=0.5, batch=True)
+    >>> run = learner.run(X, [1, -1])
+    >>> learner.weights
+    array([[ 0.5 , -0.25]])
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        step: str,
+        n_features: int,
+        n_labels: int = 1,
+        bias: bool = False,
+        average: bool = False,
+        joint: bool = False,
+        start: ArrayLike | None = None,
+        *,
+        eta: float = 1.0,
+        lam: float = 0.0,
+        batch: bool = False,
+    ) -> None:
+        if not isinstance(problem, Binary | Multiclass) or joint:
+            raise SeqpaError("the hinge loss is one of Binary and multi-prototype Multiclass")
+        if not (eta > 0.0 and lam >= 0.0 and eta * lam < 1.0):
+            raise SeqpaError(f"eta={eta}, lam={lam}: eta > 0, lam >= 0 and eta·lam < 1 are needed")
+        super().__init__(problem, step, n_features, n_labels, bias, average, joint, start)
+        self.eta = eta
+        self.lam = lam
+        self.batch = batch
+        self._past = np.zeros_like(self._acc)  # Σ of the weights that are averaged
+        self._steps = 0  # how many they are
+        self._sum: Floats | None = None  # of a batch's steps
+
+    @property
+    def mean_weights(self) -> Floats:
+        """The mean of the weights after each example, or after each pass of a batch."""
+        if not self.average:
+            raise SeqpaError("the mean of the weights needs HingeLearner(average=True)")
+        if self._steps == 0:
+            return self.weights
+        mean = self._past / self._steps
+        return mean.T if self._by_feature else mean
+
+    def run(self, *args: Any, **options: Any) -> Run:
+        """As `Learner.run`; a batch counts its one step as one update."""
+        if not self.batch:
+            run = super().run(*args, **options)
+            self._steps += run.n_examples
+            return run
+        self._sum = None
+        run = super().run(*args, **options)
+        self._W *= 1.0 - self.eta * self.lam
+        if self._sum is not None:
+            self._W += self._sum / run.n_examples
+        if self.average:
+            self._past += self._W
+        self._steps += 1
+        return dataclasses.replace(run, updates=int(run.updates > 0))
+
+    def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:
+        target = self.problem.kernel(target, self.n_labels)  # type: ignore[union-attr]
+        scratch = np.empty(self.n_labels), np.empty(6)
+        if self.batch:
+            if self._sum is None:
+                self._sum = np.zeros_like(self._W)
+            shrink, V, acc, past = 1.0, self._sum, _NONE, _NONE
+        else:
+            shrink, V, acc, past = 1.0 - self.eta * self.lam, self._W, self._acc, self._past
+        kernel.hinge_pass(
+            examples.rows,
+            target,
+            run,
+            examples.norms2,
+            rows,
+            self.eta,
+            shrink,
+            self._W,
+            V,
+            acc,
+            past,
+            *scratch,
+        )
+
+    def _lay_out(self, by_feature: bool) -> None:
+        if by_feature != self._by_feature:
+            self._past = np.ascontiguousarray(self._past.T)
+        super()._lay_out(by_feature)
+
+
+_NONE = np.empty((0, 0))
