@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from seqpa.core.costs import Hierarchy
     from seqpa.core.feature_maps import LabelTfidf
     from seqpa.estimators.classifier import PAClassifier
+    from seqpa.estimators.ellipsoid import EllipsoidClassifier, EllipsoidMultilabelClassifier
+    from seqpa.estimators.hinge import HingeClassifier
+    from seqpa.estimators.mira import MIRAClassifier
     from seqpa.estimators.multilabel import PAMultilabelClassifier
+    from seqpa.estimators.multiplicative import (
+        MultiplicativePAClassifier,
+        MultiplicativePARegressor,
+        MultiplicativePAUniclass,
+    )
     from seqpa.estimators.perceptron import PerceptronClassifier
     from seqpa.estimators.regressor import PARegressor
     from seqpa.estimators.uniclass import PAUniclass
@@ -22,8 +30,15 @@ if TYPE_CHECKING:
 # Public name -> module. Loaded at first use, so that `import seqpa` and the command line's --help
 # do not wait for scikit-learn or nltk.
 _HOMES: dict[str, str] = {
+    "EllipsoidClassifier": "seqpa.estimators.ellipsoid",
+    "EllipsoidMultilabelClassifier": "seqpa.estimators.ellipsoid",
     "Hierarchy": "seqpa.core.costs",
+    "HingeClassifier": "seqpa.estimators.hinge",
     "LabelTfidf": "seqpa.core.feature_maps",
+    "MIRAClassifier": "seqpa.estimators.mira",
+    "MultiplicativePAClassifier": "seqpa.estimators.multiplicative",
+    "MultiplicativePARegressor": "seqpa.estimators.multiplicative",
+    "MultiplicativePAUniclass": "seqpa.estimators.multiplicative",
     "PAClassifier": "seqpa.estimators.classifier",
     "PAMultilabelClassifier": "seqpa.estimators.multilabel",
     "PARegressor": "seqpa.estimators.regressor",
@@ -33,8 +48,15 @@ _HOMES: dict[str, str] = {
 }
 
 __all__ = [  # what _HOMES has, and what is here; written out for those who read without running
+    "EllipsoidClassifier",
+    "EllipsoidMultilabelClassifier",
     "Hierarchy",
+    "HingeClassifier",
     "LabelTfidf",
+    "MIRAClassifier",
+    "MultiplicativePAClassifier",
+    "MultiplicativePARegressor",
+    "MultiplicativePAUniclass",
     "PAClassifier",
     "PAMultilabelClassifier",
     "PARegressor",

@@ -96,7 +96,7 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
         self._check_parameters()
         if y is None:
             raise SeqpaError(
-                "PAMultilabelClassifier requires y to be passed, but the target y is None"
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
         X = self._validate(X, reset=begin)
         relevant = _indicator(y)
@@ -107,7 +107,8 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
             raise SeqpaError(
                 f"y has {relevant.shape[1]} columns; the first call had {len(self.classes_)}"
             )
-        self._train(X, relevant, relevant.shape[1], C=self.C, begin=begin, once=once)
+        C = self.get_params(deep=False).get("C", 1.0)
+        self._train(X, relevant, relevant.shape[1], C=C, begin=begin, once=once)
         self._set_threshold(self._scores(X), relevant.astype(bool), begin)
         return self
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from seqpa.core.examples import Examples
-from seqpa.core.learner import Run
+from seqpa.core.learner import Learner, Run
+from seqpa.core.mira import PrototypeLearner
 from seqpa.core.problems import Binary, Multiclass, Problem
 from seqpa.errors import SeqpaError
 from seqpa.estimators._base import Floats, OnlineClassifier, Rule, from_zero, one_of
@@ -20,8 +23,10 @@ _AT_ONCE = 4_000_000  # scores held at once while vectors vote
 class PerceptronClassifier(OnlineClassifier):
     """Rosenblatt's perceptron, for two classes or more: w ← w + δ after each mistake.
 
-    δ = y x for two classes; with K weight vectors the right label's goes up by x and the highest
-    wrong label's down by x.
+    δ = y x for two classes; with K weight vectors the right label's goes up by x, and those of the
+    labels that are not below it go down by x, shared as `update` says (Crammer and Singer 2003).
+    Mistakes are at most R²‖u‖²/γ² if u separates the examples by γ, with R² = ‖x‖², or 2‖x‖² for K
+    labels (Novikoff; Crammer and Singer's Theorem 1 for all three updates).
 
     average        which of the vectors w_1, …, w_T, one after each example, to predict with:
                    "average"  their mean
@@ -29,6 +34,9 @@ class PerceptronClassifier(OnlineClassifier):
                    "random"   one of them, drawn at random
                    "vote"     all of them: each votes for its label, with the number of examples
                               that it survived (Freund and Schapire 1999)
+    update         three classes or more, which labels pay for a mistake: "max-score", the highest
+                   one; "uniform", all that are not below the right one, alike; "proportional", in
+                   proportion to how far they are above it
     fit_intercept  True adds a constant feature 1
     max_iter       passes of `fit`, at most
     tol            None makes max_iter passes; a number below 1 stops after a pass without mistakes
@@ -55,6 +63,7 @@ class PerceptronClassifier(OnlineClassifier):
 
     _rules: ClassVar[dict[str, Rule]] = {
         "average": one_of("average", "last", "random", "vote"),
+        "update": one_of("max-score", "uniform", "proportional"),
         "tol": (lambda tol: tol is None or (from_zero(tol) and tol < 1), "0 <= tol < 1, or None"),
     }
 
@@ -66,6 +75,7 @@ class PerceptronClassifier(OnlineClassifier):
         tol: float | None = 1e-3,
         shuffle: bool = True,
         random_state: Any = None,
+        update: str = "max-score",
     ) -> None:
         self.average = average
         self.fit_intercept = fit_intercept
@@ -73,6 +83,7 @@ class PerceptronClassifier(OnlineClassifier):
         self.tol = tol
         self.shuffle = shuffle
         self.random_state = random_state
+        self.update = update
 
     def _step(self) -> str:
         return "perceptron"
@@ -82,6 +93,11 @@ class PerceptronClassifier(OnlineClassifier):
 
     def _problem(self) -> Problem:
         return Multiclass() if self._by_label() else Binary()
+
+    def _geometry(self) -> Callable[..., Learner]:
+        if self.update == "max-score" or not self._by_label():
+            return Learner
+        return partial(PrototypeLearner, rule=self.update)
 
     @property
     def _record(self) -> bool:  # type: ignore[override]
@@ -95,7 +111,7 @@ class PerceptronClassifier(OnlineClassifier):
 
     def _after_pass(self, run: Run, examples: Examples, target: Any) -> None:
         if self._votes is not None:
-            self._votes.add(run, examples, _moves(run, target, self._learner.n_labels))
+            self._votes.add(run, examples, _moves(run, target, self._learner))
         if self.average == "random":
             self._draw(run, examples, target)
 
@@ -107,7 +123,7 @@ class PerceptronClassifier(OnlineClassifier):
         assert run.order is not None
         assert run.taus is not None
         later = np.flatnonzero(run.taus)
-        moves = _moves(run, target, self._learner.n_labels)[later > place]
+        moves = _moves(run, target, self._learner)[later > place]
         x = examples.matrix[run.order[later[later > place]]]
         undone = np.asarray(x.T @ moves).T
         if examples.bias:
@@ -179,14 +195,16 @@ class Votes:
         return votes / max(1, sum(self.survived))
 
 
-def _moves(run: Run, target: Any, n_labels: int) -> Floats:
+def _moves(run: Run, target: Any, learner: Learner) -> Floats:
     """What each update of a recorded pass added to each label's vector, in units of its x."""
     if run.order is None or run.taus is None or run.ups is None or run.downs is None:
         raise SeqpaError("only a recorded run can be replayed")
     at = np.flatnonzero(run.taus)
-    moves = np.zeros((len(at), n_labels))
+    if isinstance(learner, PrototypeLearner):
+        return learner.moves[at]
+    moves = np.zeros((len(at), learner.n_labels))
     rows = np.arange(len(at))
-    if n_labels == 1:
+    if learner.n_labels == 1:
         moves[:, 0] = run.taus[at] * np.asarray(target)[run.order[at]]
     else:
         moves[rows, run.ups[at]] += run.taus[at]
