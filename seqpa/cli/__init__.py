@@ -13,6 +13,7 @@ import typer
 
 from seqpa.cli.corpora import corpora
 from seqpa.cli.evaluate import evaluate
+from seqpa.cli.experiment import CommandWithNames, experiment
 from seqpa.cli.guard import abandon_stdout, error_line, guarded
 from seqpa.cli.inspect import inspect
 from seqpa.cli.schema import schema
@@ -29,6 +30,7 @@ app = typer.Typer(
 app.command(cls=CommandWithSettings)(guarded(train))
 for _command in (tag, evaluate, inspect, corpora, schema):
     app.command()(guarded(_command))
+app.command(cls=CommandWithNames)(guarded(experiment))
 
 
 def _print_version(asked: bool) -> None:

@@ -1,0 +1,47 @@
+"""The documents' figures and tables, drawn again from this code, and their claims checked.
+
+Each experiment is a module with one function, `run(setup) -> Outcome`: numbers, figures to draw
+and checks. `setup.py` says how to run it, `outcome.py` writes what came out, `data.py` reads the
+vector sets; nothing here prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from seqpa.errors import SeqpaError
+
+if TYPE_CHECKING:
+    from seqpa.experiments.outcome import Outcome
+    from seqpa.experiments.setup import Setup
+
+EXPERIMENTS: dict[str, str] = {
+    "noise": "PA, PA-I and PA-II beside the best linear classifier, under two kinds of noise",
+    "aggressiveness": "PA-I and PA-II as C grows, at three levels of label noise",
+    "horizon": "PA-I and PA-II as the rounds go on, careful and aggressive",
+    "averaging": "which of the perceptron's vectors to report",
+    "costs": "a tagger trained for one cost and measured under another",
+    "learning-curve": "taggers of every algorithm as sentences and epochs grow",
+}
+
+
+def find(name: str) -> Callable[[Setup], Outcome]:
+    """The function that runs an experiment.
+
+    >>> find("nose")
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: there is no experiment 'nose'; did you mean 'noise'?
+    """
+    if name not in EXPERIMENTS:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, EXPERIMENTS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(EXPERIMENTS)}"
+        raise SeqpaError(f"there is no experiment {name!r}; {hint}")
+    run: Callable[[Setup], Outcome] = import_module(
+        f"seqpa.experiments.{name.replace('-', '_')}"
+    ).run
+    return run

@@ -1,0 +1,219 @@
+"""Tagger quality against training sentences and epochs, for every algorithm of the tagger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from seqpa.experiments import figures
+from seqpa.experiments.corpora import load_tagged
+from seqpa.experiments.data import STAND_IN, Floats, folder_of
+from seqpa.experiments.outcome import Check, Outcome, markdown_table
+from seqpa.experiments.setup import Setup
+
+ALGORITHMS = ("perceptron", "pa", "pa-i", "pa-ii", "arow")
+_USE_C = ("pa-i", "pa-ii", "arow")
+_GRID = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+CORPORA: dict[str, tuple[str, str]] = {
+    "conll2000": ("CoNLL-2000 chunks", "F1"),
+    "ptb-sample": ("Penn Treebank tags", "accuracy"),
+}
+_NEWS = {"news": ("corpora/news tags", "accuracy")}
+
+
+class Training(NamedTuple):
+    """One tagger to train; tested on the test sentences, or on held-out ones to choose C."""
+
+    corpus: str
+    folder: Path | None
+    algorithm: str
+    C: float
+    sentences: int
+    seed: int
+    epochs: int
+    tune: bool
+
+
+def run(setup: Setup) -> Outcome:
+    """Five algorithms on growing parts of each corpus, scored after every epoch."""
+    folder = folder_of(setup, tuple(CORPORA), "this project's own corpora/news")
+    corpora = _NEWS if folder is None else CORPORA
+    seeds, epochs, grid = (1, 2, (0.1,)) if setup.quick else (3, 10, _GRID)
+    sizes = {name: _sizes(name, folder, setup.quick) for name in corpora}
+    tuning = [
+        Training(name, folder, algorithm, C, sizes[name][-1] // 4, 0, epochs, True)
+        for name in corpora
+        for algorithm in _USE_C
+        for C in grid
+    ]
+    scores = dict(zip(tuning, setup.each("choosing C", _scores, tuning), strict=True))
+    chosen = {
+        (name, algorithm): max(
+            (task for task in tuning if (task.corpus, task.algorithm) == (name, algorithm)),
+            key=lambda task: scores[task][-1],
+        ).C
+        for name in corpora
+        for algorithm in _USE_C
+    }
+    final = [
+        Training(
+            name, folder, algorithm, chosen.get((name, algorithm), 1.0), n, seed, epochs, False
+        )
+        for name in corpora
+        for algorithm in ALGORITHMS
+        for n in reversed(sizes[name])
+        for seed in range(seeds)
+    ]
+    found = setup.each("learning-curve", _scores, final)
+    rows = [
+        {
+            "corpus": task.corpus,
+            "algorithm": task.algorithm,
+            "C": task.C if task.algorithm in _USE_C else "",
+            "sentences": task.sentences,
+            "seed": task.seed,
+            "epoch": epoch,
+            "score": score,
+        }
+        for task, of_epochs in zip(final, found, strict=True)
+        for epoch, score in enumerate(of_epochs, 1)
+    ]
+    picked = "; ".join(f"{name}, {a}: {C:g}" for (name, a), C in chosen.items())
+    return Outcome(
+        title="Learning curves of the taggers",
+        intro=f"""
+Ours. Taggers with the preset features, averaged, trained for up to {epochs} epochs on the first n
+training sentences in {seeds} random order{"s" if seeds > 1 else ""}, scored on the test sentences
+after every epoch: chunks by F1 of whole chunks, part-of-speech tags by accuracy. C is the best of
+{", ".join(map(str, grid))} on held-out training sentences ({picked}); the perceptron and PA have
+none. Bands: 95 % confidence intervals of the mean.
+""",
+        tables={"learning-curve": rows},
+        figures={
+            "learning-curve": (
+                "Quality of taggers against training sentences and epochs",
+                lambda: _draw(rows, corpora),
+            )
+        },
+        checks=[check for name in corpora for check in _checks(rows, name)],
+        notes=[_table(rows, name, corpora[name][0]) for name in corpora],
+        label="" if folder else f"{STAND_IN}: corpora/news instead of CoNLL-2000 and treebank",
+    )
+
+
+def _sizes(name: str, folder: Path | None, quick: bool) -> list[int]:
+    """Halves of the corpus, halved again, the smallest first."""
+    n = len(load_tagged(name, folder).train.X)
+    if quick:
+        return [30, 60]
+    return [n >> shift for shift in reversed(range(7)) if n >> shift >= 50]
+
+
+def _scores(task: Training) -> list[float]:
+    """The score after each epoch."""
+    from seqpa import SequenceTagger
+
+    corpus = load_tagged(task.corpus, task.folder)
+    X, y = corpus.train.X, corpus.train.y
+    held_out = slice(-len(X) // 8, None)
+    test = (X[held_out], y[held_out]) if task.tune else (corpus.test.X, corpus.test.y)
+    tagger = SequenceTagger(
+        features=corpus.preset,
+        columns=corpus.columns,
+        algorithm=task.algorithm,
+        C=task.C,
+        epochs=task.epochs,
+        random_state=task.seed,
+    )
+    every = tagger.training(X[: task.sentences], y[: task.sentences], dev=test)
+    return [epoch.dev_score or 0.0 for epoch in every]
+
+
+def _grid(rows: list[dict[str, Any]], **chosen: Any) -> Floats:
+    """Scores in %, [seeds, the rest in the order of the rows]."""
+    mine = [row for row in rows if all(row[k] == v for k, v in chosen.items())]
+    by_seed: dict[int, list[float]] = {}
+    for row in sorted(mine, key=lambda row: (row["sentences"], row["epoch"])):
+        by_seed.setdefault(row["seed"], []).append(100 * row["score"])
+    return np.array(list(by_seed.values()))
+
+
+def _axes(rows: list[dict[str, Any]], name: str) -> tuple[list[int], int]:
+    """The sizes and the last epoch."""
+    mine = [row for row in rows if row["corpus"] == name]
+    return sorted({row["sentences"] for row in mine}), max(row["epoch"] for row in mine)
+
+
+def _draw(rows: list[dict[str, Any]], corpora: dict[str, tuple[str, str]]) -> Any:
+    figure, axes = figures.panels(len(corpora), 2, height=3.9)
+    for line, (name, (title, score)) in enumerate(corpora.items()):
+        sizes, epochs = _axes(rows, name)
+        left, right = axes[line]
+        for place, algorithm in enumerate(ALGORITHMS):
+            chosen = {"corpus": name, "algorithm": algorithm}
+            by_size = _grid(rows, **chosen, epoch=epochs)
+            figures.curve(left, sizes, by_size, algorithm, place)
+            by_epoch = _grid(rows, **chosen, sentences=sizes[-1])
+            figures.curve(right, np.arange(1, epochs + 1), by_epoch, algorithm, place)
+        left.set_xscale("log")
+        left.set_xticks(sizes, [f"{n:,}" for n in sizes])
+        left.minorticks_off()
+        left.set_xlabel("training sentences")
+        left.set_title(f"{title}, after {epochs} epochs")
+        left.set_ylabel(f"{score} in %")
+        right.set_xlabel("epochs")
+        right.set_title(f"{title}, {sizes[-1]:,} sentences")
+    figures.legend(axes[0, 0])
+    return figure
+
+
+def _table(rows: list[dict[str, Any]], name: str, title: str) -> str:
+    sizes, epochs = _axes(rows, name)
+    lines = []
+    for algorithm in ALGORITHMS:
+        chosen = {"corpus": name, "algorithm": algorithm}
+        first = _grid(rows, **chosen, epoch=1, sentences=sizes[-1]).mean()
+        cells = _grid(rows, **chosen, epoch=epochs).mean(axis=0)
+        lines.append((algorithm, *(f"{cell:.2f}" for cell in cells), f"{first:.2f}"))
+    head = ("algorithm", *(f"{n:,}" for n in sizes), f"{sizes[-1]:,}, one epoch")
+    return f"## {title}: score in % by training sentences\n\n" + markdown_table(head, lines)
+
+
+def _checks(rows: list[dict[str, Any]], name: str) -> list[Check]:
+    sizes, epochs = _axes(rows, name)
+    last = {a: _grid(rows, corpus=name, algorithm=a, epoch=epochs).mean(axis=0) for a in ALGORITHMS}
+    first = {
+        a: float(_grid(rows, corpus=name, algorithm=a, epoch=1, sentences=sizes[-1]).mean())
+        for a in ALGORITHMS
+    }
+    whole = {a: float(last[a][-1]) for a in ALGORITHMS}
+    best_pa = max(("pa", "pa-i", "pa-ii"), key=lambda a: whole[a])
+    best_first = max(first, key=lambda a: first[a])
+    return [
+        Check(
+            name,
+            "more sentences help every algorithm, at every size",
+            all(bool(np.all(np.diff(last[a]) > 0)) for a in ALGORITHMS),
+            "; ".join(f"{a} {last[a][0]:.2f} to {last[a][-1]:.2f} %" for a in ALGORITHMS),
+        ),
+        Check(
+            name,
+            "the best PA variant is better than the perceptron on all sentences",
+            whole[best_pa] > whole["perceptron"],
+            f"{best_pa} {whole[best_pa]:.2f} %, perceptron {whole['perceptron']:.2f} %",
+        ),
+        Check(
+            name,
+            "AROW is the best after one epoch",
+            best_first == "arow",
+            ", ".join(f"{a} {first[a]:.2f} %" for a in ALGORITHMS),
+        ),
+        Check(
+            name,
+            "AROW is at least as good as the best PA variant in the end",
+            whole["arow"] >= whole[best_pa],
+            f"arow {whole['arow']:.2f} %, {best_pa} {whole[best_pa]:.2f} %",
+        ),
+    ]

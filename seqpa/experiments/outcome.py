@@ -1,0 +1,125 @@
+"""What an experiment found, and the files made of it: CSV, PNG, SVG and report.md."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from seqpa.experiments import figures
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A claim of the document, in our words, beside what was measured.
+
+    >>> Check("10.1", "PA-I beats PA", 0.1 < 0.2, "0.100 against 0.200").verdict
+    'holds'
+    """
+
+    where: str
+    claim: str
+    holds: bool
+    measured: str
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        return "holds" if self.holds else "does not hold"
+
+
+@dataclass
+class Outcome:
+    """All that an experiment found.
+
+    title    heading of the report
+    intro    what was run, in Markdown
+    tables   name -> rows; each becomes NAME.csv
+    figures  name -> (alternative text, function that draws); each becomes NAME.png and NAME.svg
+    checks   the claims
+    notes    further Markdown, after the figures
+    label    where not the document's data was used, what instead: shown in figures and report
+    """
+
+    title: str
+    intro: str
+    tables: dict[str, list[dict[str, Any]]]
+    figures: dict[str, tuple[str, Callable[[], Any]]]
+    checks: list[Check]
+    notes: list[str] = field(default_factory=list)
+    label: str = ""
+
+    def report(self) -> str:
+        """The text of report.md."""
+        parts = [f"# {self.title}"]
+        if self.label:
+            parts.append(f"**{self.label}**")
+        parts.append(self.intro.strip())
+        if self.checks:
+            held = sum(check.holds for check in self.checks)
+            parts.append(f"## Claims\n\n{held} of {len(self.checks)} hold.")
+            parts.append(
+                markdown_table(
+                    ("where", "claim", "verdict", "measured"),
+                    (
+                        (check.where, check.claim, f"**{check.verdict}**", check.measured)
+                        for check in self.checks
+                    ),
+                )
+            )
+        for name, (text, _) in self.figures.items():
+            parts.append(f"![{text}]({name}.png)")
+        parts += [note.strip() for note in self.notes]
+        names = ", ".join(f"[{name}.csv]({name}.csv)" for name in self.tables)
+        parts.append(f"Every number: {names}.")
+        return "\n\n".join(parts) + "\n"
+
+    def files(self) -> dict[str, bytes]:
+        """File name -> content."""
+        content = {f"{name}.csv": _csv(rows) for name, rows in self.tables.items()}
+        for name, (_, draw) in self.figures.items():
+            figure = draw()
+            for kind in ("png", "svg"):
+                content[f"{name}.{kind}"] = figures.render(figure, kind, self.label)
+        content["report.md"] = self.report().encode()
+        return content
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write all files, once all of them are made."""
+        content = self.files()
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in content.items():
+            (folder / name).write_bytes(data)
+        return [folder / name for name in content]
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table in Markdown.
+
+    >>> print(markdown_table(("C", "error"), [(0.1, "2 %"), (1, "a|b")]))
+    | C | error |
+    |---|---|
+    | 0.1 | 2 % |
+    | 1 | a\\|b |
+    """
+    cells = [list(head), *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
+    lines = [f"| {' | '.join(row)} |" for row in cells]
+    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
+
+
+def _csv(rows: Sequence[Row]) -> bytes:
+    text = io.StringIO()
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _short(value) for name, value in row.items()} for row in rows)
+    return text.getvalue().encode()
+
+
+def _short(value: Any) -> Any:
+    return f"{value:.6g}" if isinstance(value, float) else value

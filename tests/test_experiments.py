@@ -1,0 +1,225 @@
+"""Each experiment in its quick form, the files that come out, and the numbers behind them."""
+
+from __future__ import annotations
+
+import csv
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqpa.cli import main
+from seqpa.errors import SeqpaError
+from seqpa.experiments import EXPERIMENTS, find
+from seqpa.experiments.data import SOURCES, folder_of, load
+from seqpa.experiments.figures import curve, mean_and_half_width, panels
+from seqpa.experiments.outcome import Check, Outcome, markdown_table
+from seqpa.experiments.setup import Setup
+from seqpa.experiments.synthetic import best_linear, gaussians
+
+pytest.importorskip("matplotlib", reason="figures need matplotlib (the extra plot)")
+NEED_NO_DATA = ("noise", "aggressiveness", "horizon")
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_quick_form_writes_numbers_figures_and_a_report(name: str, tmp_path: Path, capsys) -> None:
+    out = tmp_path / "out"
+    assert main(["experiment", name, "-o", str(out), "--quick", "--stand-in", "--jobs", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "claims hold" in printed
+    assert "quick version" in printed
+    report = (out / "report.md").read_text(encoding="utf-8")
+    assert "**holds**" in report or "**does not hold**" in report
+    assert ("Stand-in data" in report) == (name not in NEED_NO_DATA)
+    figures = sorted(out.glob("*.png"))
+    assert figures
+    for png in figures:
+        assert f"]({png.name})" in report
+        assert png.read_bytes().startswith(b"\x89PNG")
+        text = "".join(ET.parse(png.with_suffix(".svg")).getroot().itertext())
+        assert ("Stand-in" in text) == (name not in NEED_NO_DATA)
+    for table in out.glob("*.csv"):
+        assert f"]({table.name})" in report
+        with table.open(encoding="utf-8") as lines:
+            rows = list(csv.DictReader(lines))
+        assert rows
+        assert all(None not in row and None not in row.values() for row in rows)
+
+
+def test_results_do_not_depend_on_the_number_of_jobs() -> None:
+    alone, together = (find("noise")(Setup(quick=True, jobs=jobs)) for jobs in (1, 2))
+    assert alone.tables == together.tables
+    assert alone.report() == together.report()
+
+
+def test_failed_trial_ends_the_run() -> None:
+    with pytest.raises(ZeroDivisionError):
+        Setup(jobs=2).each("dividing", _invert, [1, 2, 0, 4])
+
+
+def _invert(x: int) -> float:
+    return 1 / x
+
+
+def test_progress_counts_every_trial() -> None:
+    seen: list[tuple[str, int, int]] = []
+    setup = Setup(progress=lambda *step: seen.append(step))
+    assert setup.each("lengths", len, ["a", "bc"]) == [1, 2]
+    assert seen == [("lengths", 0, 2), ("lengths", 1, 2), ("lengths", 2, 2)]
+
+
+# What users get wrong.
+
+
+def test_unknown_name_is_one_line(tmp_path: Path, capsys) -> None:
+    assert main(["experiment", "nosie", "-o", str(tmp_path / "x")]) == 2
+    assert capsys.readouterr().err.startswith("seqpa: error: there is no experiment 'nosie'; did")
+    assert not (tmp_path / "x").exists()
+
+
+def test_missing_data_says_what_where_and_what_else(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.delenv("SEQPA_DATA", raising=False)
+    assert main(["experiment", "averaging", "-o", str(tmp_path / "x")]) == 2
+    error = capsys.readouterr().err
+    for word in ("usps", "Elements of Statistical Learning", "--data", "SEQPA_DATA", "--stand-in"):
+        assert word in error
+    assert len(error.splitlines()) == 1
+    monkeypatch.setenv("SEQPA_DATA", str(tmp_path))
+    assert main(["experiment", "averaging", "-o", str(tmp_path / "x")]) == 2
+    assert str(tmp_path / "usps") in capsys.readouterr().err
+    monkeypatch.setenv("SEQPA_DATA", str(tmp_path / "nowhere"))
+    assert main(["experiment", "averaging", "-o", str(tmp_path / "x")]) == 2
+    assert "no such folder" in capsys.readouterr().err
+
+
+def test_output_that_is_a_file(tmp_path: Path, capsys) -> None:
+    (tmp_path / "x").write_text("mine", encoding="utf-8")
+    assert main(["experiment", "noise", "-o", str(tmp_path / "x")]) == 2
+    assert "is a file" in capsys.readouterr().err
+    assert (tmp_path / "x").read_text(encoding="utf-8") == "mine"
+
+
+def test_without_matplotlib_nothing_is_begun(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert main(["experiment", "noise", "-o", str(tmp_path / "x")]) == 2
+    assert "pip install 'seqpa[plot]'" in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+
+
+def test_help_lists_the_experiments(capsys) -> None:
+    assert main(["experiment", "--help"]) == 0
+    printed = capsys.readouterr().out
+    assert all(f"  {name} " in printed for name in EXPERIMENTS)
+
+
+# Data.
+
+
+def test_csv_is_read_with_the_label_last(tmp_path: Path) -> None:
+    file = tmp_path / "sonar" / "sonar.csv"
+    file.parent.mkdir()
+    file.write_text("1.5,2,R\n-3,4e1,M\n0,0.25,R\n", encoding="utf-8")
+    data = load("sonar", tmp_path)
+    assert data.X.tolist() == [[1.5, 2], [-3, 40], [0, 0.25]]
+    assert data.y.tolist() == [1, 0, 1]
+    assert data.n_labels == 2
+    assert folder_of(Setup(data=tmp_path), ("sonar",), "something") == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("1,2,R\n1,x,M\n", "liver.csv:2: could not convert"),
+        ("1,2,R\n1,M\n", "liver.csv:2: 1 numbers, but 2"),
+        ("1,2,R\n3,4,R\n", "fewer than two labels"),
+        ("", "fewer than two labels"),
+    ],
+)
+def test_bad_csv_is_named_with_its_line(tmp_path: Path, text: str, complaint: str) -> None:
+    file = tmp_path / "liver" / "liver.csv"
+    file.parent.mkdir()
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(SeqpaError, match=complaint):
+        load("liver", tmp_path)
+
+
+def test_npz_is_read_in_parts(tmp_path: Path) -> None:
+    (tmp_path / "usps").mkdir()
+    X = np.arange(12, dtype=np.uint8).reshape(3, 2, 2)
+    np.savez(tmp_path / "usps" / "usps.npz", X_train=X, y_train=[7, 3, 7], X_test=X, y_test=[9] * 3)
+    data = load("usps", tmp_path)
+    assert data.X.shape == (3, 4)
+    assert data.y.tolist() == [1, 0, 1]
+    assert data.y_test is not None
+    assert data.y_test.tolist() == [2, 2, 2]
+    assert len(data.all[1]) == 6
+    (tmp_path / "mnist").mkdir()
+    np.savez(tmp_path / "mnist" / "mnist.npz", X=X)
+    with pytest.raises(SeqpaError, match="X_train, y_train, X_test and y_test"):
+        load("mnist", tmp_path)
+
+
+def test_every_set_is_described_in_the_docs() -> None:
+    docs = Path(__file__).parents[1] / "docs" / "experiments" / "README.md"
+    text = docs.read_text(encoding="utf-8")
+    assert all(f"`{name}`" in text for name in (*SOURCES, *EXPERIMENTS))
+
+
+# The numbers.
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 40), st.floats(0.0, 0.5))
+def test_best_linear_is_the_best_of_many_directions(seed: int, n: int, p: float) -> None:
+    x, y = gaussians(n, seed, instance_noise=1.0, label_noise=p)
+    fewest, w = best_linear(x, y)
+    angles = np.linspace(0, 2 * np.pi, 20_000, endpoint=False)
+    tried = np.column_stack([np.cos(angles), np.sin(angles)])
+    mistakes = np.sum(y[:, None] * (x @ tried.T) <= 0, axis=0)
+    assert fewest <= mistakes.min()
+    assert fewest == np.sum(y * (x @ w) <= 1e-12)
+
+
+def test_synthetic_data_has_the_documents_moments() -> None:
+    x, y = gaussians(200_000, seed=1, instance_noise=0.5, label_noise=0.0)
+    assert abs(y.mean()) < 0.02
+    for label in (-1.0, 1.0):
+        assert x[y == label].mean(axis=0) == pytest.approx([label, label], abs=0.02)
+        assert x[y == label].var(axis=0) == pytest.approx([0.7, 2.5], rel=0.03)
+    flipped = gaussians(200_000, seed=1, label_noise=0.3)[1]
+    assert np.mean(flipped != gaussians(200_000, seed=1)[1]) == pytest.approx(0.3, abs=0.01)
+
+
+def test_confidence_interval_covers_the_mean_as_often_as_it_says() -> None:
+    draws = np.random.default_rng(5).normal(3.0, 2.0, size=(8, 20_000))
+    mean, half = mean_and_half_width(draws)
+    assert np.mean(np.abs(mean - 3.0) <= half) == pytest.approx(0.95, abs=0.01)
+
+
+def test_report_shows_claims_with_verdicts_and_the_stand_in() -> None:
+    def draw() -> object:
+        figure, axes = panels(1, 1)
+        curve(axes[0, 0], [1, 2], [[1.0, 2.0], [2.0, 2.5]], "one", 0)
+        return figure
+
+    outcome = Outcome(
+        title="T",
+        intro="I",
+        tables={"t": [{"a": 0.1234567, "b": 1}, {"a": 2.0, "c": "x"}]},
+        figures={"f": ("text", draw)},
+        checks=[Check("§1", "yes|no", True, "1"), Check("§2", "b", False, "2")],
+        label="Stand-in data",
+    )
+    files = outcome.files()
+    assert files["t.csv"] == b"a,b,c\n0.123457,1,\n2,,x\n"
+    report = files["report.md"].decode()
+    assert "1 of 2 hold" in report
+    assert "| §1 | yes\\|no | **holds** | 1 |" in report
+    assert "| §2 | b | **does not hold** | 2 |" in report
+    assert "**Stand-in data**" in report
+    assert files == outcome.files()
+    assert markdown_table(("a",), [(1,)]) == "| a |\n|---|\n| 1 |"
