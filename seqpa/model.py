@@ -58,7 +58,8 @@ def write_atomically(path: Path, data: bytes) -> None:
         partial.unlink(missing_ok=True)
 
 
-def _write(path: Path, kind: str, header: dict[str, Any], arrays: Arrays) -> None:
+def write_file(path: Path, kind: str, header: dict[str, Any], arrays: Arrays) -> None:
+    """Header and arrays as one file, with a checksum, atomically."""
     from safetensors.numpy import save
 
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -77,7 +78,7 @@ def _checksum(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> 
     return digest.hexdigest()
 
 
-def _read(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
+def read_file(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
     """Header and memory-mapped arrays of a file, its structure and checksum verified."""
     from safetensors import SafetensorError, safe_open
 
@@ -250,8 +251,19 @@ def _parameters(tagger: SequenceTagger) -> dict[str, Any]:
 # Model
 
 
-def save_model(tagger: SequenceTagger, path: Path, *, half: bool = False) -> None:
-    """Write what tagging needs: features without a weight are left out."""
+def save_model(
+    tagger: SequenceTagger,
+    path: Path,
+    *,
+    half: bool = False,
+    more: Mapping[str, Any] | None = None,
+    more_arrays: Mapping[str, NDArray[Any]] | None = None,
+) -> None:
+    """Write what tagging needs: features without a weight are left out.
+
+    more, more_arrays : further entries of the header, and arrays, that `load_model` leaves alone
+    """
+    tagger._refresh()
     frozen = tagger._frozen
     source = tagger._source
     if source.function is not None and function_name(source.function) is None:
@@ -279,8 +291,9 @@ def save_model(tagger: SequenceTagger, path: Path, *, half: bool = False) -> Non
         "parameters": _parameters(tagger),
         "encoder": encoder,
         "epoch": getattr(tagger, "n_iter_", 0),
+        **(more or {}),
     }
-    _write(path, "model", header, arrays)
+    write_file(path, "model", header, {**arrays, **(more_arrays or {})})
 
 
 def _halved(weights: Mapping[str, NDArray[Any]], n_labels: int) -> Arrays:
@@ -298,7 +311,7 @@ def load_model(
     cls: type[SequenceTagger], path: Path, *, allow_imports: bool = False
 ) -> SequenceTagger:
     """Read a model; see `SequenceTagger.load`."""
-    header, arrays = _read(path, "model")
+    header, arrays = read_file(path, "model")
     try:
         tagger = _tagger(cls, header, allow_imports)
         tagger._check_parameters()
@@ -318,7 +331,7 @@ def load_model(
 
 def model_header(path: Path) -> dict[str, Any]:
     """The header of a model file, for looking at."""
-    return _read(path, "model")[0]
+    return read_file(path, "model")[0]
 
 
 def _tagger(
@@ -403,7 +416,7 @@ def save_state(tagger: SequenceTagger, path: Path) -> None:
         "best_epoch": state.best_epoch,
         "generator": _plain(state.rng.bit_generator.state),
     }
-    _write(path, "state", header, arrays)
+    write_file(path, "state", header, arrays)
 
 
 def _plain(value: Any) -> Any:
@@ -417,7 +430,7 @@ def _plain(value: Any) -> Any:
 
 def load_state(tagger: SequenceTagger, path: Path) -> None:
     """Read a training state into a tagger with the same parameters."""
-    header, arrays = _read(path, "state")
+    header, arrays = read_file(path, "state")
     try:
         _check_parameters(tagger, header["parameters"])
         state = _training_state(header, arrays, tagger.features)

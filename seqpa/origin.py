@@ -7,14 +7,13 @@ It stands beside what tagging needs and is not read by `SequenceTagger.load`: th
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from seqpa.errors import SeqpaError
-from seqpa.model import _read, _write
+from seqpa.model import read_file, save_model
 from seqpa.sequence.resources import pack_strings, unpack_strings
 from seqpa.sequence.tagger import SequenceTagger
 
@@ -39,19 +38,13 @@ def save_with_origin(
     half: bool = False,
 ) -> None:
     """`SequenceTagger.save` with the origin in the same file, which appears whole or not at all."""
-    plain = path.with_name(f".{path.name}.{os.getpid()}.plain")
-    try:
-        tagger.save(plain, half=half)
-        header, arrays = _read(plain, "model")
-        words = pack_strings(_WORDS, sorted(set(training_words)))
-        _write(path, "model", {**header, "config": config}, {**arrays, **words})
-    finally:
-        plain.unlink(missing_ok=True)
+    words = pack_strings(_WORDS, sorted(set(training_words)))
+    save_model(tagger, path, half=half, more={"config": config}, more_arrays=words)
 
 
 def read_origin(path: Path) -> Origin:
     """What a model file says of itself; models saved from Python have only a header."""
-    header, arrays = _read(path, "model")
+    header, arrays = read_file(path, "model")
     words = None
     if f"{_WORDS}.text" in arrays:
         try:

@@ -250,7 +250,9 @@ class Decoder:
             )
         return out
 
-    def potentials(self, encoded: Encoded, i: int) -> tuple[Float32, Callable[[int], Float32]]:
+    def potentials(
+        self, encoded: Encoded, i: int
+    ) -> tuple[Float32, Callable[[int], NDArray[np.float64]]]:
         """Sentence i's emissions (tokens, labels), ends included, and a function t -> transitions
         (labels, labels) into its token t."""
         K = self.n_labels
@@ -265,10 +267,13 @@ class Decoder:
             em[0] += self.rules.first
             em[-1] += self.rules.last
 
-        def transitions(t: int) -> Float32:
+        def transitions(t: int) -> NDArray[np.float64]:
             self.chain.potentials(data, begin + t, True, room)
-            return pairs[:, :K].copy()
+            return pairs[:, :K].astype(np.float64)
 
+        if encoded.pair_indptr is None and len(em):  # the same into every token
+            constant = transitions(0)
+            return em, lambda _: constant
         return em, transitions
 
     def score(self, encoded: Encoded, i: int, path: Int32) -> float:
@@ -290,7 +295,7 @@ class Decoder:
         for t in range(1, n):
             ranks = len(scores)
             # (previous label, rank) -> label, flattened so that ties go to the first label.
-            candidates = scores.T[:, :, None] + transitions(t).astype(np.float64)[:, None, :]
+            candidates = scores.T[:, :, None] + transitions(t)[:, None, :]
             flat = candidates.reshape(K * ranks, K)
             keep = min(k, K * ranks)
             best = np.argsort(-flat, axis=0, kind="stable")[:keep]
@@ -316,7 +321,7 @@ class Decoder:
         n, K = em.shape
         forward = np.zeros((n, K))
         backward = np.zeros((n, K))
-        pairs = [transitions(t).astype(np.float64) for t in range(1, n)]
+        pairs = [transitions(t) for t in range(1, n)]
         for t in range(n):
             into = (forward[t - 1][:, None] + pairs[t - 1]).max(axis=0) if t else 0.0
             forward[t] = into + em[t]

@@ -481,7 +481,6 @@ class SequenceTagger:
         """
         from seqpa.model import save_model
 
-        self._refresh()
         save_model(self, Path(path), half=half)
 
     @classmethod
