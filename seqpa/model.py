@@ -27,7 +27,8 @@ from seqpa.sequence.decoder import FrozenWeights
 from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.inputs import FeatureSource
-from seqpa.sequence.tagger import SequenceTagger, TrainingState
+from seqpa.sequence.tagger import SequenceTagger
+from seqpa.sequence.training import TrainingState
 from seqpa.sequence.weights import TrainingWeights
 
 VERSION = 1

@@ -42,7 +42,8 @@ from seqpa.evaluate import Evaluation, evaluate
 from seqpa.model import write_atomically
 from seqpa.origin import save_with_origin
 from seqpa.sequence.costs import sequence_cost
-from seqpa.sequence.tagger import Epoch, SequenceTagger
+from seqpa.sequence.tagger import SequenceTagger
+from seqpa.sequence.training import Epoch
 
 if TYPE_CHECKING:
     from seqpa.certificate import Certificate

@@ -7,8 +7,6 @@ import inspect
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,43 +21,20 @@ from seqpa.sequence.decoder import Decoder, FrozenWeights
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.explain import TokenExplanation, explain
 from seqpa.sequence.inputs import FeatureSource, flat_labels
-from seqpa.sequence.learner import ChainLearner, EpochTotals
-from seqpa.sequence.weights import TrainingWeights, check_label_pairs
+from seqpa.sequence.learner import ChainLearner
+from seqpa.sequence.training import (
+    Epoch,
+    TrainingState,
+    dev_score,
+    extend,
+    generator,
+    label_indices,
+    label_lists,
+    with_new,
+)
+from seqpa.sequence.weights import TrainingWeights
 
 _REFRESHING = threading.Lock()
-
-
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """One epoch of training, as `SequenceTagger.training` yields it.
-
-    Attributes
-    ----------
-    number : counted from 1
-    totals : what happened on the training sentences, each met before it was learned from
-    seconds : how long training took, without the dev set
-    dev_score : None, or the score on the dev set (span F1 for BIO labels, else accuracy)
-    best : whether these weights are the best so far, and so the ones that are kept
-    """
-
-    number: int
-    totals: EpochTotals
-    seconds: float
-    dev_score: float | None
-    best: bool
-
-
-@dataclass(slots=True)
-class TrainingState:
-    """All that going on bit for bit needs, beside the data and the parameters."""
-
-    source: FeatureSource
-    labels: list[str]
-    weights: TrainingWeights
-    rng: np.random.Generator
-    epoch: int = 0
-    best_score: float | None = None
-    best_epoch: int = 0
 
 
 class SequenceTagger:
@@ -187,7 +162,7 @@ class SequenceTagger:
                 )
         elif self.warm_start and self.__sklearn_is_fitted__():
             state = self._warm_state()
-            encoded = _extend(state, X, flat)
+            encoded = extend(state, X, flat)
             self._moved(state)  # the encoder knows more features than the frozen weights
         else:
             source = self._choose_source(X, flat)
@@ -196,8 +171,8 @@ class SequenceTagger:
             weights = TrainingWeights(
                 len(labels), source.encoder.n_features, source.n_pair_features, self._second_order
             )
-            state = TrainingState(source, labels, weights, _generator(self.random_state))
-        gold = _indices(flat, state.labels)
+            state = TrainingState(source, labels, weights, generator(self.random_state))
+        gold = label_indices(flat, state.labels)
         learner = self._learner(state.labels)
         check_legal(gold, encoded.starts, learner.rules, state.labels)
         yield from self._epochs(state, learner, encoded, gold, dev_pair, record)
@@ -227,7 +202,7 @@ class SequenceTagger:
             else:
                 frozen = state.weights.freeze(self.average)
                 indices = Decoder(frozen, learner.rules).decode(dev_encoded, None, self.n_jobs)
-                score = dev_score(dev[1], _label_lists(dev_encoded, indices, state.labels))
+                score = dev_score(dev[1], label_lists(dev_encoded, indices, state.labels))
                 best = state.best_score is None or score > state.best_score
                 if best:
                     state.best_score = score
@@ -253,24 +228,24 @@ class SequenceTagger:
         elif state is None:
             source = self._choose_source(X, self._nonempty(flat))
             weights = TrainingWeights(1, 0, source.n_pair_features, self._second_order)
-            state = TrainingState(source, [], weights, _generator(self.random_state))
+            state = TrainingState(source, [], weights, generator(self.random_state))
         if state.weights.second_order != self._second_order:
             raise SeqpaError(
                 "partial_fit cannot change to or from algorithm='arow': use fit, or warm_start"
             )
-        labels = _with_new(state.labels, flat)
+        labels = with_new(state.labels, flat)
         learner = self._learner(labels)
         lengths = [len(tokens) for tokens in (X.X if isinstance(X, Corpus) else X)]
         starts = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64)
-        check_legal(_indices(flat, labels), starts, learner.rules, labels)
+        check_legal(label_indices(flat, labels), starts, learner.rules, labels)
         before = state.weights.copy() if learner.cost.kind == "outside" else None
         known, was_fitted = state.labels, self.__sklearn_is_fitted__()
-        encoded = _extend(state, X, flat)
+        encoded = extend(state, X, flat)
         if was_fitted:
             self._moved(state)  # the encoder knows more features than the frozen weights
         order = np.arange(len(encoded.starts) - 1, dtype=np.int64)
         try:
-            learner.epoch(state.weights, encoded, _indices(flat, labels), order)
+            learner.epoch(state.weights, encoded, label_indices(flat, labels), order)
         except BaseException:  # the user's cost failed: as if nothing had been learned here
             if before is not None and was_fitted:
                 encoder = state.source.encoder
@@ -297,7 +272,7 @@ class SequenceTagger:
             self._source,
             list(self.classes_),
             TrainingWeights.thawed(self._frozen, self._second_order),
-            _generator(self.random_state),
+            generator(self.random_state),
         )
 
     def _learner(self, labels: list[str]) -> ChainLearner:
@@ -376,7 +351,7 @@ class SequenceTagger:
         encoded = self._encoded(X)
         given = None if fixed is None else self._fixed_indices(encoded, fixed)
         indices = self._decoder.decode(encoded, given, self.n_jobs)
-        return _label_lists(encoded, indices, self.classes_)
+        return label_lists(encoded, indices, self.classes_)
 
     def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
         """The tokens of one sentence, each with its label."""
@@ -559,48 +534,3 @@ class SequenceTagger:
         self.__dict__.update(state)
         if "_frozen" in state:
             self._prepare()
-
-
-def dev_score(gold: list[list[str]], predicted: list[list[str]]) -> float:
-    """Span F1 where the labels mark spans (B-, I-, ...), else token accuracy."""
-    from seqpa.evaluate import evaluate
-
-    result = evaluate(gold, predicted)
-    return result.accuracy if result.span_micro is None else result.span_micro.f1
-
-
-def _extend(state: TrainingState, X: Any, flat: list[str]) -> Encoded:
-    """Encode more sentences, with room for what is new in them."""
-    labels = _with_new(state.labels, flat)
-    check_label_pairs(len(labels), state.source.n_pair_features)
-    encoded = state.source.extend(X)
-    state.labels = labels
-    state.weights.resize(
-        len(state.labels), state.source.encoder.n_features, state.source.n_pair_features
-    )
-    return encoded
-
-
-def _with_new(labels: list[str], flat: list[str]) -> list[str]:
-    return [*labels, *sorted(set(flat) - set(labels))]
-
-
-def _indices(flat: list[str], labels: list[str]) -> NDArray[np.int32]:
-    index = {label: k for k, label in enumerate(labels)}
-    return np.fromiter(map(index.__getitem__, flat), np.int32, len(flat))
-
-
-def _label_lists(
-    encoded: Encoded, indices: NDArray[np.int32], labels: list[str]
-) -> list[list[str]]:
-    flat = np.array(labels, dtype=object)[indices].tolist()
-    bounds = encoded.starts.tolist()
-    return [flat[a:b] for a, b in pairwise(bounds)]
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(random_state)
