@@ -88,7 +88,7 @@ def hinge_pass(
     averaging: cython.bint = acc.shape[0] > 0
     with cython.nogil:
         for t in range(order.shape[0]):
-            if scale < 1e-100:
+            if scale < 1e-4:  # mass·V − acc would lose more than four digits
                 _fold(V, acc, past, scale, mass)
                 scale = 1.0
                 mass = 0.0

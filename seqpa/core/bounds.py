@@ -11,8 +11,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from seqpa.core.ellipsoid import EllipsoidLearner
 from seqpa.core.examples import Examples
+from seqpa.core.hinge import HingeLearner
 from seqpa.core.learner import Learner, Run
+from seqpa.core.mira import PrototypeLearner
+from seqpa.core.multiplicative import MultiplicativeLearner, relative_entropy
 from seqpa.core.problems import (
     Binary,
     CostSensitive,
@@ -47,7 +51,8 @@ def bounds(
     learner  as it is after the last of them
     C, tol   as `learner.run` was given them
     u        the comparator, float64[K, features (+ 1 with a bias)]; any weights at all
-    start    w₁: `learner.weights` as they were, or of u's shape; those of a new learner if None
+    start    w₁: `learner.weights` as they were, or of u's shape; those of a new learner if None.
+             An ellipsoid's runs are those from its beginning
     radius   of the comparator's ball, where the radius is learned (003 §6): u is then the point
              (u, √(B² − radius²)) of a space with one dimension more, and ‖u − w₁‖² grows by
              (B − √(B² − radius²))², which is at most the radius² of the paper
@@ -67,7 +72,7 @@ def bounds(
     problem = learner.problem
     now = learner.weights.reshape(-1)
     comparator = _point(problem, u, radius)
-    first = np.zeros(_width(learner)) if start is None else np.asarray(start).reshape(-1)
+    first = _first(learner) if start is None else np.asarray(start).reshape(-1)
     if first.shape != now.shape:
         first = _point(problem, first, 0.0)
     for name, point in (("u", comparator), ("start", first)):
@@ -80,29 +85,70 @@ def bounds(
         scores = examples.scores(comparator.reshape(learner.weights.shape))
     each_C = np.broadcast_to(np.asarray(C, dtype=np.float64), (len(examples),))
     moved = now - first
+    simplex = isinstance(learner, MultiplicativeLearner)
+    distance2 = float(np.sum((comparator - first) ** 2))
+    if simplex:
+        distance2 = 2.0 * relative_entropy(comparator, first)
+    growth, scale = None, 1.0
+    if isinstance(learner, EllipsoidLearner):
+        if learner.updates != sum(run.updates for run in every):
+            raise SeqpaError("the bounds of an ellipsoid need its runs from the beginning")
+        scale = learner.scale
+        distance2 /= scale
+        if learner.b + learner.c < 1.0:
+            growth = (1.0 - learner.b) / (1.0 - learner.b - learner.c)
+    sides = 1.0 if learner.n_labels == 1 else 2.0  # how many blocks of δ hold x
     return check(
         Rounds(
             kind=_kind(problem),
-            step=learner.step,
+            step=_step(learner),
             losses=_joined(every, "losses"),
             taus=_joined(every, "taus"),
             norms2=_joined(every, "norms2"),
             costs=_joined(every, "costs"),
             comparator_losses=problem.losses(scores, target)[order],  # type: ignore[arg-type]
-            distance2=float(np.sum((comparator - first) ** 2)),
+            distance2=distance2,
             C=each_C[order],
             margin=getattr(problem, "margin", 1.0),
             tol=tol,
             surplus=_surplus(_excess(problem, scores, target)[order]),
-            feature_norm2=float(examples.norms2.max()) if learner.n_labels > 1 else None,
-            moved=float(np.sqrt(moved @ moved)),
+            feature_norm2=(
+                float(examples.norms2.max()) if learner.n_labels > 1 and not simplex else None
+            ),
+            moved=None if simplex else float(np.sqrt(moved @ moved)),
             from_zero=not first.any(),
+            together=isinstance(learner, PrototypeLearner),
+            simplex=simplex,
+            first_norms2=(
+                scale * sides * examples.norms2[order]
+                if isinstance(learner, EllipsoidLearner)
+                else None
+            ),
+            growth=growth,
         )
     )
 
 
 def _joined(runs: Sequence[Run], name: str) -> Floats:
     return np.concatenate([getattr(run, name) for run in runs])
+
+
+def _first(learner: Learner) -> Floats:
+    """The weights of a new learner: zero, or the uniform distribution."""
+    width = _width(learner)
+    uniform = isinstance(learner, MultiplicativeLearner)
+    return np.full(width, 1.0 / width) if uniform else np.zeros(width)
+
+
+def _step(learner: Learner) -> str:
+    """The name by which the theorems know the step."""
+    if isinstance(learner, EllipsoidLearner):
+        if learner.method == "iellip":
+            return "IELLIP"
+        return "CELLIP" if learner.shape == "full" else "CELLIP with a diagonal"
+    if isinstance(learner, HingeLearner):
+        return "regularised or batch descent" if learner.lam or learner.batch else "hinge"
+    return learner.step
 
 
 def _kind(problem: Problem) -> Kind:

@@ -145,4 +145,4 @@ def relative_entropy(u: ArrayLike, w: ArrayLike) -> float:
         raise SeqpaError("the comparator of a multiplicative run is a distribution: of the sum 1")
     some = p > 0.0
     with np.errstate(divide="ignore"):
-        return float(np.sum(p[some] * np.log(p[some] / q[some])))
+        return max(0.0, float(np.sum(p[some] * np.log(p[some] / q[some]))))

@@ -18,6 +18,13 @@ What differs from the printed statements, always provable in the same lines:
 - Theorem 10 asks for norms of at most 1 and √ρ <= C; without them its proof gives the factor
   max{R², √ρ/C}, which Theorem 4 has too.
 
+Other geometries keep the line and measure otherwise (see `multiplicative.py`, `ellipsoid.py`):
+- on the simplex ‖u − w₁‖² is 2D(u‖w₁), ‖δ‖² the squared length of v's interval over 4;
+- IELLIP measures with P: ‖δ‖² is δ'Pδ, and ‖u − w₁‖² is (u − w₁)'P₁⁻¹(u − w₁).
+MIRA answers all constraints of an example in one step. Its gain is at least that of one constraint
+alone, and τ(2ℓ − τ‖δ‖²) with the worst label's ℓ and ‖δ‖² is no more than its gain, so the theorems
+hold as they stand, but for two that use τ = ℓ/‖δ‖² itself (Theorem 3, Eq. 17).
+
 `Rounds` holds plain arrays and knows nothing of how they arose: passes over vectors (`bounds.py`
 fills it from them), a sequence tagger's sentences, anything that moves w along δ. `check` puts them
 into the theorems.
@@ -71,7 +78,9 @@ class Rounds:
     """What a run did, round by round, beside what a fixed comparator u would have done.
 
     kind               which problem; multiclass and multilabel are "classification"
-    step               "PA", "PA-I", "PA-II", "PA-LS" or "perceptron"
+    step               "PA", "PA-I", "PA-II", "PA-LS" or "perceptron"; "hinge" for unregularised
+                       stochastic subgradient steps of one size; "IELLIP", "CELLIP"; any other name
+                       for what no theorem is about
     losses             ℓ of the learner, before its step
     taus, norms2       τ and ‖δ‖² of the step (1 for uniclass)
     costs              ρ(y, ŷ), or 1 for a mistake and 0 otherwise
@@ -85,6 +94,10 @@ class Rounds:
     feature_norm2      the largest ‖Φ(x, r)‖², for Corollary 8
     moved              ‖w − w₁‖ after the last round, for 000's Lemma 2
     from_zero          w₁ is the zero vector, as the perceptron's bounds want it
+    together           a step answered several constraints of its example at once
+    simplex            weights on the simplex: 2D(u‖w₁) is the distance2
+    first_norms2       an ellipsoid's δ'P₁δ
+    growth             IELLIP's κ: no direction of P grows by more
     """
 
     def __init__(
@@ -105,6 +118,10 @@ class Rounds:
         feature_norm2: float | None = None,
         moved: float | None = None,
         from_zero: bool = True,
+        together: bool = False,
+        simplex: bool = False,
+        first_norms2: ArrayLike | None = None,
+        growth: float | None = None,
     ) -> None:
         if kind not in _LEMMA:
             raise SeqpaError(f"kind is {kind!r}; it must be one of {', '.join(_LEMMA)}")
@@ -114,6 +131,7 @@ class Rounds:
             "norms2": norms2,
             "costs": costs,
             "comparator_losses": comparator_losses,
+            "first_norms2": norms2 if first_norms2 is None else first_norms2,
         }
         columns = {name: np.asarray(a, dtype=np.float64) for name, a in arrays.items()}
         shape = columns["losses"].shape
@@ -132,6 +150,7 @@ class Rounds:
         self.norms2: NDArray[np.float64] = columns["norms2"][presented]
         self.costs: NDArray[np.float64] = columns["costs"][presented]
         self.comparator_losses: NDArray[np.float64] = columns["comparator_losses"][presented]
+        self.first_norms2: NDArray[np.float64] = columns["first_norms2"][presented]
         self.C: NDArray[np.float64] = every_C[presented]
         self.distance2 = float(distance2)
         self.margin = float(margin)
@@ -140,6 +159,9 @@ class Rounds:
         self.feature_norm2 = feature_norm2
         self.moved = moved
         self.from_zero = from_zero
+        self.together = together
+        self.simplex = simplex
+        self.growth = growth
 
     @property
     def R2(self) -> float:
@@ -164,6 +186,10 @@ class Rounds:
         """The assumption that the problem is one of the kinds."""
         return self.kind in kinds, f"it is about {' and '.join(kinds)}, not about {self.kind}"
 
+    def one_constraint(self) -> tuple[bool, str]:
+        """The assumption that a step answered one constraint."""
+        return not self.together, "its proof is about steps for one constraint"
+
     def realizable(self) -> tuple[bool, str]:
         """The assumption that u suffers no loss in any round."""
         total = float(np.sum(self.comparator_losses))
@@ -186,6 +212,8 @@ def lemma(run: Rounds) -> Bound:
 
     The proof only asks that there was a loss where there was a step, and no step back.
     """
+    known = run.step in ("PA", "PA-I", "PA-II", "PA-LS", "perceptron", "hinge", "IELLIP")
+    blamed = run.step == "perceptron" and run.together
     gain = 2.0 * run.taus * run.losses
     price = run.taus**2 * run.norms2 + 2.0 * run.taus * run.comparator_losses
     passive = not np.any((run.taus < 0.0) | ((run.taus > 0.0) & (run.losses == 0.0)))
@@ -194,7 +222,11 @@ def lemma(run: Rounds) -> Bound:
         "Σ τ(2ℓ − τ‖δ‖² − 2ℓ*) <= ‖u − w₁‖²",
         float(np.sum(gain - price)),
         run.distance2,
-        [(passive, f"{run.step} stepped in a round without loss")],
+        [
+            (known, f"it is not about {run.step}"),
+            (not blamed, "a blame shared by several labels has not the loss of one"),
+            (passive, f"{run.step} stepped in a round without loss"),
+        ],
         scale=float(np.sum(np.abs(gain) + np.abs(price))),
     )
 
@@ -220,7 +252,11 @@ def theorem_3(run: Rounds) -> Bound:
         "Σℓ² <= (R‖u − w₁‖ + 2√Σℓ*²)²",
         run.squared_loss,
         (np.sqrt(run.R2 * run.distance2) + 2.0 * comparator) ** 2,
-        [run.is_step("PA"), (equal, "the directions δ differ in length")],
+        [
+            run.is_step("PA"),
+            run.one_constraint(),
+            (equal, "the directions δ differ in length"),
+        ],
     )
 
 
@@ -314,7 +350,7 @@ def equation_17(run: Rounds) -> Bound:
         "Στℓ <= ‖u − w₁‖² + 2CΣℓ*",
         float(np.sum(run.taus * run.losses)),
         run.regret,
-        [run.is_step("PA-I")],
+        [run.is_step("PA-I"), run.one_constraint()],
     )
 
 
@@ -334,11 +370,14 @@ def mistakes_cost_loss(run: Rounds) -> Bound:
 
 
 def theorem_1_of_000(run: Rounds) -> Bound:
-    """Theorem 1 of 000: PA, and a u that exceeds every margin by at least ε − ε*."""
+    """Theorem 1 of 000: PA, and a u that exceeds every margin by at least ε − ε*.
+
+    On the simplex it is Theorem 4 of 000, with R² = B/4 and 2D(u‖w₁) for ‖u − w₁‖².
+    """
     surplus = run.surplus if run.surplus is not None else -1.0
     return _bound(
-        "000 Theorem 1",
-        "Σℓ² + 2(ε − ε*)Σℓ <= R²‖u − w₁‖²",
+        "000 Theorem 4" if run.simplex else "000 Theorem 1",
+        f"Σℓ² + 2(ε − ε*)Σℓ <= {'½B·D(u‖w₁)' if run.simplex else 'R²‖u − w₁‖²'}",
         run.squared_loss + 2.0 * surplus * float(np.sum(run.losses)),
         run.R2 * run.distance2,
         [
@@ -416,6 +455,76 @@ def freund_schapire(run: Rounds) -> Bound:
     )
 
 
+def novikoff_with_margin(run: Rounds) -> Bound:
+    """Novikoff's theorem for steps of the size η wherever w·δ <= m (002's hinge with a margin m).
+
+    A step raises u·w by ηγ or more, and ‖w‖² by η²R² + 2ηm or less; with m = 0 it is Novikoff's.
+    """
+    gamma = run.margin + run.surplus if run.surplus is not None else 0.0
+    eta = run.taus[run.taus > 0.0]
+    one_size = len(eta) == 0 or bool(eta.min() == eta.max())
+    reach = run.R2 + 2.0 * run.margin / (eta[0] if len(eta) else 1.0)
+    return _bound(
+        "002 Novikoff, with a margin",
+        "steps <= (R² + 2·margin/η)‖u‖²/γ²",
+        float(len(eta)),
+        reach * run.distance2 / gamma**2 if gamma > 0.0 else np.nan,
+        [
+            run.is_step("hinge"),
+            (one_size, "the steps differ in size"),
+            (run.from_zero, "it starts from zero weights"),
+            (run.surplus is not None, "the margins of u are not given"),
+            (gamma > 0.0, f"u does not separate the examples (γ = {gamma:.4g})"),
+        ],
+    )
+
+
+def theorem_2_of_004(run: Rounds) -> Bound:
+    """Theorem 2 of 004, CELLIP, with the constants of `ellipsoid.py`.
+
+    Measured by P₁: around u a ball of the radius r lies in the first ellipsoid, and all its points
+    have the margin m = aγ in every round. In the slides' case r = (1 − a)γ/(1 + (1 − a)γ).
+    """
+    length = float(np.sqrt(run.first_norms2.max(initial=0.0)))
+    surplus = run.surplus if run.surplus is not None else 0.0
+    r = 1.0 - float(np.sqrt(run.distance2))
+    if length > 0.0:
+        r = min(r, surplus / length)
+    shallow = 0.0 < run.margin < length
+    return _bound(
+        "004 Theorem 2",
+        "mistakes <= 2 log r/log(1 − m²/R²)",
+        float(np.sum(run.taus > 0.0)),
+        2.0 * np.log(r) / np.log1p(-((run.margin / length) ** 2)) if shallow and r > 0 else np.nan,
+        [
+            run.is_step("CELLIP"),
+            (r > 0.0, "no ball around u is in the first ellipsoid and has the margin"),
+            (shallow, "the margin is 0, or beyond the first ellipsoid's reach"),
+        ],
+    )
+
+
+def theorem_3_of_004(run: Rounds) -> Bound:
+    """Theorem 3 of 004, IELLIP, as `ellipsoid.py` derives it; measured by P₁ like Theorem 2."""
+    moved = run.taus > 0.0
+    lengths, losses = run.first_norms2[moved], run.comparator_losses[moved]
+    gamma = run.margin
+    price = np.where(losses <= gamma, 2.0 * gamma * losses, gamma**2 + losses**2)
+    growth = run.growth if run.growth is not None else np.nan
+    factor = growth * float(lengths.max(initial=0.0)) / gamma**2 if gamma > 0.0 else np.nan
+    return _bound(
+        "004 Theorem 3",
+        "mistakes <= κR²/γ²·(‖u − w₁‖² + Σh(ℓ*)/‖δ‖²)",
+        float(np.sum(moved)),
+        factor * (run.distance2 + float(np.sum(price / lengths))),
+        [
+            run.is_step("IELLIP"),
+            (run.growth is not None, "it asks for b + c < 1"),
+            (gamma > 0.0, "it asks for a margin above 0"),
+        ],
+    )
+
+
 THEOREMS = (
     lemma,
     theorem_2,
@@ -431,7 +540,10 @@ THEOREMS = (
     lemma_2_of_000,
     batch_conversion,
     novikoff,
+    novikoff_with_margin,
     freund_schapire,
+    theorem_2_of_004,
+    theorem_3_of_004,
 )
 
 

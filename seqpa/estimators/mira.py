@@ -54,7 +54,7 @@ class MIRAClassifier(OnlineClassifier):
         fit_intercept: bool = False,
         average: bool = False,
         max_iter: int = 20,
-        tol: float | None = 1e-3,
+        tol: float | None = 1e-6,
         shuffle: bool = True,
         random_state: Any = None,
         class_weight: Mapping[Any, float] | str | None = None,
