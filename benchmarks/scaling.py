@@ -95,7 +95,6 @@ def draw(points: list[dict[str, Any]]) -> None:
         panel.set_xlabel("tokens, thousands" if varied == "tokens" else "labels")
         panel.set_title(f"{chosen[0][other]:,} {other}", fontsize=10)
     figure.savefig(HERE / "scaling.png", dpi=110)
-    figure.savefig(HERE / "scaling.svg")
 
 
 def text_of(points: list[dict[str, Any]], quick: bool) -> str:
