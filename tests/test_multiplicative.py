@@ -221,7 +221,7 @@ def test_a_weight_that_vanished_comes_back() -> None:
 )
 def test_negative_examples_are_refused(estimator, form: str) -> None:
     X = np.array([[0.5, 0.0, 1.0], [0.25, 0.0, -0.125], [1.0, 2.0, 0.0]])
-    with pytest.raises(ValueError, match=r"row 1, column 2 of the input is negative, -0\.125"):
+    with pytest.raises(ValueError, match=r"Negative values in data: row 1, column 2 is -0\.125"):
         estimator.fit(FORMS[form](X), [0, 1, 1])
 
 

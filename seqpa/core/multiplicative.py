@@ -102,8 +102,8 @@ class MultiplicativeLearner(Learner):
         if values.size and values.min() < 0.0:
             i, j = (int(index[0]) for index in (matrix < 0.0).nonzero())
             raise SeqpaError(
-                f"row {i}, column {j} of the input is negative, {matrix[i, j]:.6g}; multiplicative "
-                "steps need values of 0 and above, as MinMaxScaler makes them"
+                f"Negative values in data: row {i}, column {j} is {matrix[i, j]:.6g}; "
+                "multiplicative steps need values of 0 and above, as MinMaxScaler makes them"
             )
 
     def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:

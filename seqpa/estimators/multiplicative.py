@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from seqpa.core.learner import Learner
@@ -45,7 +45,7 @@ class MultiplicativePAClassifier(_Multiplicative, OnlineClassifier):
     margin         what the scores must differ by; they are at most ‖x‖∞, and for most data a
                    small part of it is all that a distribution can reach
     C, variant     "PA" is the paper's; "PA-I", "PA-II" and "PA-LS" bound τ as they do elsewhere
-    fit_intercept, average, max_iter, tol, shuffle, class_weight: as in `PAClassifier`
+    fit_intercept, average, max_iter, tol, shuffle: as in `PAClassifier`
 
     X must not be negative (array or CSR).
 
@@ -73,7 +73,6 @@ class MultiplicativePAClassifier(_Multiplicative, OnlineClassifier):
         tol: float | None = 1e-6,
         shuffle: bool = True,
         random_state: Any = None,
-        class_weight: Mapping[Any, float] | str | None = None,
     ) -> None:
         self.margin = margin
         self.C = C
@@ -84,7 +83,6 @@ class MultiplicativePAClassifier(_Multiplicative, OnlineClassifier):
         self.tol = tol
         self.shuffle = shuffle
         self.random_state = random_state
-        self.class_weight = class_weight
 
     def _by_label(self) -> bool:
         return True
