@@ -25,186 +25,17 @@ MIRA answers all constraints of an example in one step. Its gain is at least tha
 alone, and τ(2ℓ − τ‖δ‖²) with the worst label's ℓ and ‖δ‖² is no more than its gain, so the theorems
 hold as they stand, but for two that use τ = ℓ/‖δ‖² itself (Theorem 3, Eq. 17).
 
-`Rounds` holds plain arrays and knows nothing of how they arose: passes over vectors (`bounds.py`
-fills it from them), a sequence tagger's sentences, anything that moves w along δ. `check` puts them
-into the theorems.
+`rounds.py` has the arrays that a run leaves (`Rounds`) and one theorem's outcome (`Bound`); `check`
+puts the former into the theorems.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from seqpa.errors import SeqpaError
+from seqpa.core.rounds import LEMMA, Bound, Kind, Rounds, bound
 
-Kind = Literal["classification", "regression", "uniclass", "cost-sensitive"]
-Needs = Sequence[tuple[bool, str]]
-
-_LEMMA = {
-    "classification": "Lemma 1",
-    "regression": "Lemma 6",
-    "uniclass": "Lemma 7",
-    "cost-sensitive": "Lemma 9",
-}
-_ROUNDING = 1e-9  # relative to the size of the terms that are summed
-
-
-@dataclass(frozen=True)
-class Bound:
-    """One theorem on one run: `left <= right` is what it promises.
-
-    applies  the theorem's assumptions hold; otherwise left and right are NaN and holds is False
-    why      the inequality in symbols, or the assumption that is missing
-    """
-
-    name: str
-    left: float
-    right: float
-    holds: bool
-    applies: bool
-    why: str
-
-    @property
-    def violated(self) -> bool:
-        """The theorem applies and its inequality is false: the run cannot be what it says."""
-        return self.applies and not self.holds
-
-
-class Rounds:
-    """What a run did, round by round, beside what a fixed comparator u would have done.
-
-    kind               which problem; multiclass and multilabel are "classification"
-    step               "PA", "PA-I", "PA-II", "PA-LS" or "perceptron"; "hinge" for unregularised
-                       stochastic subgradient steps of one size; "IELLIP", "CELLIP"; any other name
-                       for what no theorem is about
-    losses             ℓ of the learner, before its step
-    taus, norms2       τ and ‖δ‖² of the step (1 for uniclass)
-    costs              ρ(y, ŷ), or 1 for a mistake and 0 otherwise
-    comparator_losses  ℓ* of u; for the cost-sensitive kind ℓ_ML (Eq. 52), whatever the update
-    distance2          ‖u − w₁‖²
-    C                  one number, or one for each round
-    margin             1, or what the classifier was told
-    tol                rounds whose squared loss is at most tol were not presented (batch
-                       conversion, 000 §4), and are left out; 0 presents all
-    surplus            by how much u exceeds the margin in its worst round (000's ε − ε*)
-    feature_norm2      the largest ‖Φ(x, r)‖², for Corollary 8
-    moved              ‖w − w₁‖ after the last round, for 000's Lemma 2
-    from_zero          w₁ is the zero vector, as the perceptron's bounds want it
-    together           a step answered several constraints of its example at once
-    simplex            weights on the simplex: 2D(u‖w₁) is the distance2
-    first_norms2       an ellipsoid's δ'P₁δ
-    growth             IELLIP's κ: no direction of P grows by more
-    """
-
-    def __init__(
-        self,
-        *,
-        kind: Kind,
-        step: str,
-        losses: ArrayLike,
-        taus: ArrayLike,
-        norms2: ArrayLike,
-        costs: ArrayLike,
-        comparator_losses: ArrayLike,
-        distance2: float,
-        C: ArrayLike = 1.0,
-        margin: float = 1.0,
-        tol: float = 0.0,
-        surplus: float | None = None,
-        feature_norm2: float | None = None,
-        moved: float | None = None,
-        from_zero: bool = True,
-        together: bool = False,
-        simplex: bool = False,
-        first_norms2: ArrayLike | None = None,
-        growth: float | None = None,
-    ) -> None:
-        if kind not in _LEMMA:
-            raise SeqpaError(f"kind is {kind!r}; it must be one of {', '.join(_LEMMA)}")
-        arrays = {
-            "losses": losses,
-            "taus": taus,
-            "norms2": norms2,
-            "costs": costs,
-            "comparator_losses": comparator_losses,
-            "first_norms2": norms2 if first_norms2 is None else first_norms2,
-        }
-        columns = {name: np.asarray(a, dtype=np.float64) for name, a in arrays.items()}
-        shape = columns["losses"].shape
-        for name, column in columns.items():
-            if column.ndim != 1 or column.shape != shape:
-                raise SeqpaError(
-                    f"{name} has the shape {column.shape}; it must have one number for each of "
-                    f"the rounds, as losses has: {shape}"
-                )
-        every_C = np.broadcast_to(np.asarray(C, dtype=np.float64), shape)
-        presented = columns["losses"] ** 2 > tol if tol > 0 else np.ones(shape, dtype=bool)
-        self.kind = kind
-        self.step = step
-        self.losses: NDArray[np.float64] = columns["losses"][presented]
-        self.taus: NDArray[np.float64] = columns["taus"][presented]
-        self.norms2: NDArray[np.float64] = columns["norms2"][presented]
-        self.costs: NDArray[np.float64] = columns["costs"][presented]
-        self.comparator_losses: NDArray[np.float64] = columns["comparator_losses"][presented]
-        self.first_norms2: NDArray[np.float64] = columns["first_norms2"][presented]
-        self.C: NDArray[np.float64] = every_C[presented]
-        self.distance2 = float(distance2)
-        self.margin = float(margin)
-        self.tol = float(tol)
-        self.surplus = surplus
-        self.feature_norm2 = feature_norm2
-        self.moved = moved
-        self.from_zero = from_zero
-        self.together = together
-        self.simplex = simplex
-        self.growth = growth
-
-    @property
-    def R2(self) -> float:
-        """R²: the largest ‖δ‖²."""
-        return float(self.norms2.max(initial=0.0))
-
-    @property
-    def squared_loss(self) -> float:
-        """Σℓ²."""
-        return float(np.sum(self.losses**2))
-
-    @property
-    def regret(self) -> float:
-        """‖u − w₁‖² + 2ΣCℓ*: the right side that Theorems 4 and 10 share (Eqs. 17 and 57)."""
-        return self.distance2 + 2.0 * float(np.sum(self.C * self.comparator_losses))
-
-    def is_step(self, *names: str) -> tuple[bool, str]:
-        """The assumption that the run's step is one of the names."""
-        return self.step in names, f"it is about {' and '.join(names)}, the run's step: {self.step}"
-
-    def is_kind(self, *kinds: str) -> tuple[bool, str]:
-        """The assumption that the problem is one of the kinds."""
-        return self.kind in kinds, f"it is about {' and '.join(kinds)}, not about {self.kind}"
-
-    def one_constraint(self) -> tuple[bool, str]:
-        """The assumption that a step answered one constraint."""
-        return not self.together, "its proof is about steps for one constraint"
-
-    def realizable(self) -> tuple[bool, str]:
-        """The assumption that u suffers no loss in any round."""
-        total = float(np.sum(self.comparator_losses))
-        return total == 0.0, f"u suffers a loss (Σℓ* = {total:.4g})"
-
-
-def _bound(
-    name: str, why: str, left: float, right: float, needs: Needs = (), scale: float = 0.0
-) -> Bound:
-    """`left <= right` up to rounding; scale is the size of the terms where they cancel."""
-    for met, missing in needs:
-        if not met:
-            return Bound(name, np.nan, np.nan, holds=False, applies=False, why=missing)
-    slack = _ROUNDING * max(scale, abs(left), abs(right)) + 1e-24
-    return Bound(name, left, right, holds=bool(left <= right + slack), applies=True, why=why)
+__all__ = ["THEOREMS", "Bound", "Kind", "Rounds", "check"]
 
 
 def lemma(run: Rounds) -> Bound:
@@ -217,8 +48,8 @@ def lemma(run: Rounds) -> Bound:
     gain = 2.0 * run.taus * run.losses
     price = run.taus**2 * run.norms2 + 2.0 * run.taus * run.comparator_losses
     passive = not np.any((run.taus < 0.0) | ((run.taus > 0.0) & (run.losses == 0.0)))
-    return _bound(
-        f"003 {_LEMMA[run.kind]}",
+    return bound(
+        f"003 {LEMMA[run.kind]}",
         "Σ τ(2ℓ − τ‖δ‖² − 2ℓ*) <= ‖u − w₁‖²",
         float(np.sum(gain - price)),
         run.distance2,
@@ -233,7 +64,7 @@ def lemma(run: Rounds) -> Bound:
 
 def theorem_2(run: Rounds) -> Bound:
     """Theorem 2 of 003: PA, and a u without loss."""
-    return _bound(
+    return bound(
         "003 Theorem 2",
         "Σℓ² <= R²‖u − w₁‖²",
         run.squared_loss,
@@ -247,7 +78,7 @@ def theorem_3(run: Rounds) -> Bound:
     lengths = run.norms2[run.losses > 0.0]
     equal = bool(np.allclose(lengths, run.R2, rtol=1e-9, atol=0.0))
     comparator = float(np.sqrt(np.sum(run.comparator_losses**2)))
-    return _bound(
+    return bound(
         "003 Theorem 3",
         "Σℓ² <= (R‖u − w₁‖ + 2√Σℓ*²)²",
         run.squared_loss,
@@ -277,7 +108,7 @@ def theorem_4(run: Rounds) -> Bound:
     factor = 0.0
     if margin > 0.0 and len(run.C):
         factor = max(run.R2 / margin**2, 1.0 / (margin * float(run.C.min())))
-    return _bound(
+    return bound(
         "003 Theorem 4",
         "mistakes <= max{R², 1/C}(‖u − w₁‖² + 2CΣℓ*)",
         float(np.sum(mistakes)),
@@ -290,7 +121,7 @@ def theorem_5(run: Rounds) -> Bound:
     """Theorem 5 of 003, PA-II; with γ = 1/2C it is also Theorem 3 of 000."""
     factor = float((run.norms2 + 0.5 / run.C).max(initial=0.0))
     comparator = float(np.sum(run.C * run.comparator_losses**2))
-    return _bound(
+    return bound(
         "003 Theorem 5",
         "Σℓ² <= (R² + 1/2C)(‖u − w₁‖² + 2CΣℓ*²)",
         run.squared_loss,
@@ -301,7 +132,7 @@ def theorem_5(run: Rounds) -> Bound:
 
 def corollary_8(run: Rounds) -> Bound:
     """Corollary 8 of 003: Theorem 2 with R bounded by the features, ‖Φ(x, r)‖ <= R/2."""
-    return _bound(
+    return bound(
         "003 Corollary 8",
         "Σℓ² <= (2 max‖Φ‖)²‖u − w₁‖²",
         run.squared_loss,
@@ -317,7 +148,7 @@ def corollary_8(run: Rounds) -> Bound:
 def theorem_10(run: Rounds) -> Bound:
     """Theorem 10 of 003: PA-I's cost, as it is printed; prediction-based and max-loss alike."""
     enough = bool(np.all(np.sqrt(run.costs) <= run.C))
-    return _bound(
+    return bound(
         "003 Theorem 10",
         "Σρ <= ‖u − w₁‖² + 2CΣℓ*",
         float(np.sum(run.costs)),
@@ -334,7 +165,7 @@ def theorem_10(run: Rounds) -> Bound:
 def theorem_10_scaled(run: Rounds) -> Bound:
     """Theorem 10 without its two assumptions: τℓ >= ρ / max{R², √ρ/C} in every round."""
     ratio = float((np.sqrt(run.costs) / run.C).max(initial=0.0))
-    return _bound(
+    return bound(
         "003 Theorem 10, any norm and C",
         "Σρ <= max{R², √ρ/C}(‖u − w₁‖² + 2CΣℓ*)",
         float(np.sum(run.costs)),
@@ -345,7 +176,7 @@ def theorem_10_scaled(run: Rounds) -> Bound:
 
 def equation_17(run: Rounds) -> Bound:
     """Eqs. 17 and 57 of 003, on the way to Theorems 4 and 10: PA-I, every problem."""
-    return _bound(
+    return bound(
         "003 Eq. 17",
         "Στℓ <= ‖u − w₁‖² + 2CΣℓ*",
         float(np.sum(run.taus * run.losses)),
@@ -357,7 +188,7 @@ def equation_17(run: Rounds) -> Bound:
 def mistakes_cost_loss(run: Rounds) -> Bound:
     """§2 and Eq. 46 of 003: the squared loss bounds the cost, or the mistakes m² times."""
     weight = run.margin**2 if run.kind == "classification" else 1.0
-    return _bound(
+    return bound(
         "003 Eq. 46",
         "Σρ <= Σℓ²" if run.kind == "cost-sensitive" else "mistakes·margin² <= Σℓ²",
         weight * float(np.sum(run.costs)),
@@ -375,7 +206,7 @@ def theorem_1_of_000(run: Rounds) -> Bound:
     On the simplex it is Theorem 4 of 000, with R² = B/4 and 2D(u‖w₁) for ‖u − w₁‖².
     """
     surplus = run.surplus if run.surplus is not None else -1.0
-    return _bound(
+    return bound(
         "000 Theorem 4" if run.simplex else "000 Theorem 1",
         f"Σℓ² + 2(ε − ε*)Σℓ <= {'½B·D(u‖w₁)' if run.simplex else 'R²‖u − w₁‖²'}",
         run.squared_loss + 2.0 * surplus * float(np.sum(run.losses)),
@@ -391,7 +222,7 @@ def theorem_1_of_000(run: Rounds) -> Bound:
 def lemma_2_of_000(run: Rounds) -> Bound:
     """Lemma 2 of 000: w stays near its start. Its proof only asks that no step leads away from u,
     which PA-I and PA-II keep as PA does."""
-    return _bound(
+    return bound(
         "000 Lemma 2",
         "‖w − w₁‖ <= 2‖u − w₁‖",
         run.moved if run.moved is not None else np.nan,
@@ -406,7 +237,7 @@ def lemma_2_of_000(run: Rounds) -> Bound:
 
 def batch_conversion(run: Rounds) -> Bound:
     """000 §4: how many examples PA is shown until every squared loss is at most tol."""
-    return _bound(
+    return bound(
         "000 §4, batch conversion",
         "presented·tol <= R²‖u − w₁‖²",
         len(run.losses) * run.tol,
@@ -422,7 +253,7 @@ def batch_conversion(run: Rounds) -> Bound:
 def novikoff(run: Rounds) -> Bound:
     """Block's and Novikoff's theorem (002): a u with u·δ >= γ > 0 in every round."""
     gamma = run.margin + run.surplus if run.surplus is not None else 0.0
-    return _bound(
+    return bound(
         "002 Novikoff",
         "mistakes <= R²‖u‖²/γ²",
         float(np.sum(run.costs)),
@@ -441,7 +272,7 @@ def freund_schapire(run: Rounds) -> Bound:
     """Freund and Schapire's bound, quoted in 003 §4: the perceptron's mistakes, and any u."""
     comparator = float(np.sqrt(np.sum(run.comparator_losses**2)))
     reach = np.sqrt(run.R2 * run.distance2) + comparator
-    return _bound(
+    return bound(
         "003 §4, Freund and Schapire",
         "mistakes <= (R‖u‖ + √Σℓ*²)²/margin²",
         float(np.sum(run.costs)),
@@ -464,7 +295,7 @@ def novikoff_with_margin(run: Rounds) -> Bound:
     eta = run.taus[run.taus > 0.0]
     one_size = len(eta) == 0 or bool(eta.min() == eta.max())
     reach = run.R2 + 2.0 * run.margin / (eta[0] if len(eta) else 1.0)
-    return _bound(
+    return bound(
         "002 Novikoff, with a margin",
         "steps <= (R² + 2·margin/η)‖u‖²/γ²",
         float(len(eta)),
@@ -491,7 +322,7 @@ def theorem_2_of_004(run: Rounds) -> Bound:
     if length > 0.0:
         r = min(r, surplus / length)
     shallow = 0.0 < run.margin < length
-    return _bound(
+    return bound(
         "004 Theorem 2",
         "mistakes <= 2 log r/log(1 − m²/R²)",
         float(np.sum(run.taus > 0.0)),
@@ -512,7 +343,7 @@ def theorem_3_of_004(run: Rounds) -> Bound:
     price = np.where(losses <= gamma, 2.0 * gamma * losses, gamma**2 + losses**2)
     growth = run.growth if run.growth is not None else np.nan
     factor = growth * float(lengths.max(initial=0.0)) / gamma**2 if gamma > 0.0 else np.nan
-    return _bound(
+    return bound(
         "004 Theorem 3",
         "mistakes <= κR²/γ²·(‖u − w₁‖² + Σh(ℓ*)/‖δ‖²)",
         float(np.sum(moved)),
