@@ -23,7 +23,9 @@ over time comes with it.
 
 In reading order: steps (how far), problems (which constraint), costs (what a mistake costs),
 examples (what the kernel reads), learner (the passes), feature_maps (label-dependent features),
-bounds (what the theorems promise, and whether it held).
+mira and hinge (other steps), batch (several examples, one step), multiplicative, ellipsoid and dual
+(other geometries), bounds (what the theorems promise, and whether it held). docs/algorithms.md has
+all of them in a table.
 
 Crammer, Dekel, Keshet, Shalev-Shwartz, Singer: Online Passive-Aggressive Algorithms. JMLR 7, 2006
 (sections and equations without a name are from here), and its first version at NIPS 2003.
