@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from seqpa.estimators.classifier import PAClassifier
     from seqpa.estimators.ellipsoid import EllipsoidClassifier, EllipsoidMultilabelClassifier
     from seqpa.estimators.hinge import HingeClassifier
+    from seqpa.estimators.kernel import KernelPAClassifier, KernelPARegressor
+    from seqpa.estimators.minibatch import MiniBatchPAClassifier
     from seqpa.estimators.mira import MIRAClassifier
     from seqpa.estimators.multilabel import PAMultilabelClassifier
     from seqpa.estimators.multiplicative import (
@@ -34,8 +36,11 @@ _HOMES: dict[str, str] = {
     "EllipsoidMultilabelClassifier": "seqpa.estimators.ellipsoid",
     "Hierarchy": "seqpa.core.costs",
     "HingeClassifier": "seqpa.estimators.hinge",
+    "KernelPAClassifier": "seqpa.estimators.kernel",
+    "KernelPARegressor": "seqpa.estimators.kernel",
     "LabelTfidf": "seqpa.core.feature_maps",
     "MIRAClassifier": "seqpa.estimators.mira",
+    "MiniBatchPAClassifier": "seqpa.estimators.minibatch",
     "MultiplicativePAClassifier": "seqpa.estimators.multiplicative",
     "MultiplicativePARegressor": "seqpa.estimators.multiplicative",
     "MultiplicativePAUniclass": "seqpa.estimators.multiplicative",
@@ -52,8 +57,11 @@ __all__ = [  # what _HOMES has, and what is here; written out for those who read
     "EllipsoidMultilabelClassifier",
     "Hierarchy",
     "HingeClassifier",
+    "KernelPAClassifier",
+    "KernelPARegressor",
     "LabelTfidf",
     "MIRAClassifier",
+    "MiniBatchPAClassifier",
     "MultiplicativePAClassifier",
     "MultiplicativePARegressor",
     "MultiplicativePAUniclass",

@@ -7,6 +7,8 @@ steps    how far to move: one line for each algorithm
 vectors  whole passes over vectors: binary, regression, uniclass, multiclass, cost-sensitive
 prototypes, multiplicative, hinge, ellipsoid
          passes with other steps and geometries over the same vectors
+quadratic, budget, blocks
+         kernels and mini-batches: passes over blocks of examples with known inner products
 store    encoded sentences, and the weights of their features
 chain    first-order chains: Viterbi
 trainer  the epoch loop of chains
@@ -31,6 +33,9 @@ _MODULES = (
     "multiplicative",
     "hinge",
     "ellipsoid",
+    "quadratic",
+    "budget",
+    "blocks",
     "store",
     "chain",
     "trainer",

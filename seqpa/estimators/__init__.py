@@ -7,6 +7,8 @@ PAMultilabelClassifier  sets of labels, as a ranking
 PerceptronClassifier    the baseline, with the last, a random, the averaged or the voted vector
 HingeClassifier         subgradient descent on the hinge loss
 MIRAClassifier          several classes, all wrong labels at once
+KernelPA…               in a kernel's space: Classifier, Regressor
+MiniBatchPAClassifier   several examples make one step
 MultiplicativePA…       weights on the simplex: Classifier, Regressor, Uniclass
 Ellipsoid…              a shape beside the weights: Classifier, MultilabelClassifier
 """
@@ -16,6 +18,8 @@ from __future__ import annotations
 from seqpa.estimators.classifier import PAClassifier
 from seqpa.estimators.ellipsoid import EllipsoidClassifier, EllipsoidMultilabelClassifier
 from seqpa.estimators.hinge import HingeClassifier
+from seqpa.estimators.kernel import KernelPAClassifier, KernelPARegressor
+from seqpa.estimators.minibatch import MiniBatchPAClassifier
 from seqpa.estimators.mira import MIRAClassifier
 from seqpa.estimators.multilabel import PAMultilabelClassifier
 from seqpa.estimators.multiplicative import (
@@ -31,7 +35,10 @@ __all__ = [
     "EllipsoidClassifier",
     "EllipsoidMultilabelClassifier",
     "HingeClassifier",
+    "KernelPAClassifier",
+    "KernelPARegressor",
     "MIRAClassifier",
+    "MiniBatchPAClassifier",
     "MultiplicativePAClassifier",
     "MultiplicativePARegressor",
     "MultiplicativePAUniclass",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,14 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from seqpa.core.examples import Examples
+from seqpa.core.kernels import KernelFunction
+from seqpa.core.learner import Learner, OnlineLearner
 from seqpa.core.problems import Problem, Uniclass
-from seqpa.estimators._base import Floats, OnlineEstimator
+from seqpa.estimators._base import Floats, Rule
+from seqpa.estimators.kernel import KERNEL_RULES, KernelEstimator, or_none
 
 
-class PAUniclass(OutlierMixin, OnlineEstimator):
+class PAUniclass(OutlierMixin, KernelEstimator):
     """Passive-aggressive uniclass prediction (Crammer et al. 2006, §6, Eq. 21-32).
 
     The centre moves straight towards an example until it lies within the radius (Eq. 24):
@@ -34,6 +38,11 @@ class PAUniclass(OutlierMixin, OnlineEstimator):
     tol           `fit` leaves examples with a squared loss of at most tol alone. 0 by default: the
                   losses of a learned radius, about (d² − ε²)/2B, are small numbers
     shuffle       a new random order for each pass of `fit`
+    kernel        None for a ball around the examples themselves; or a ball in a kernel's space,
+                  ‖φ(x) − w‖² = K(x, x) − 2 w·φ(x) + ‖w‖², whose shape among the examples is any:
+                  "linear", "poly", "rbf" or a function, as in `KernelPAClassifier`, with its
+                  `gamma`, `degree` and `coef0`. For "rbf" all φ(x) have length 1, so take a radius
+                  below 1. There is no `center_` then, but `support_vectors_` and `dual_coef_`
 
     Attributes: `center_` [features], `radius_`; `offset_` = −radius_; `n_iter_`; and the sums over
     all passes `online_mistakes_` (examples outside), `online_loss_`, `online_squared_loss_`,
@@ -50,7 +59,14 @@ class PAUniclass(OutlierMixin, OnlineEstimator):
     >>> ball = PAUniclass(learn_radius=True, init="first", random_state=0).fit(inside)
     >>> round(ball.radius_, 1), float((ball.predict(outside) == -1).mean())
     (2.0, 1.0)
+    >>> angle = rng.uniform(0, 2 * np.pi, (200, 1))
+    >>> ring = np.hstack([np.cos(angle), np.sin(angle)]) + rng.normal(0, 0.05, (200, 2))
+    >>> hole = PAUniclass(epsilon=0.92, kernel="rbf", gamma=3.0, average=True, random_state=0)
+    >>> hole.fit(ring).predict([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
+    array([-1,  1, -1])
     """
+
+    _rules: ClassVar[dict[str, Rule]] = {**KERNEL_RULES, "kernel": or_none}
 
     def __init__(
         self,
@@ -65,6 +81,10 @@ class PAUniclass(OutlierMixin, OnlineEstimator):
         tol: float | None = 0.0,
         shuffle: bool = True,
         random_state: Any = None,
+        kernel: str | KernelFunction | None = None,
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
     ) -> None:
         self.epsilon = epsilon
         self.learn_radius = learn_radius
@@ -77,6 +97,10 @@ class PAUniclass(OutlierMixin, OnlineEstimator):
         self.tol = tol
         self.shuffle = shuffle
         self.random_state = random_state
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
 
     def fit(self, X: Any, y: Any = None) -> PAUniclass:
         """Learn from the beginning: up to `max_iter` passes over X [n, features]; y is not used."""
@@ -91,16 +115,23 @@ class PAUniclass(OutlierMixin, OnlineEstimator):
         X = self._validate(X, reset=begin)
         start = None
         if begin and self.init == "first":
-            start = X[:1] if isinstance(X, np.ndarray) else X[:1].toarray()
+            start = X[:1]
+            if self.kernel is None and hasattr(start, "toarray"):
+                start = start.toarray()
         self._train(X, None, C=self.C, begin=begin, once=once, start=start)
         return self
 
     def _problem(self) -> Problem:
         return Uniclass(self.epsilon, self.max_radius if self.learn_radius else None)
 
+    def _geometry(self) -> Callable[..., OnlineLearner]:
+        return Learner if self.kernel is None else super()._geometry()
+
     @property
     def center_(self) -> Floats:
         """The centre of the ball."""
+        if self.kernel is not None:
+            raise AttributeError("a centre in a kernel's space is not listed; see dual_coef_")
         return self._learner.center
 
     @property
@@ -116,7 +147,9 @@ class PAUniclass(OutlierMixin, OnlineEstimator):
     def score_samples(self, X: Any) -> Floats:
         """−‖x − centre‖: the higher, the more normal."""
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
+        X = self._validate(X, reset=False, ensure_all_finite=self.kernel is not None)
+        if self.kernel is not None:
+            return -np.asarray(self._learner.distances(X))
         return -Examples.from_array(X).distances(self.center_)
 
     def decision_function(self, X: Any) -> Floats:

@@ -1,0 +1,32 @@
+cimport cython
+
+@cython.final
+cdef class Block:
+    cdef const double[:, ::1] gram
+    cdef Py_ssize_t first
+    cdef double[:, ::1] scores
+    cdef double[:, ::1] coef
+    cdef double[:, ::1] acc
+    cdef double[::1] s
+
+    cdef double norm2(self, Py_ssize_t t) noexcept nogil
+    cdef void look(self, Py_ssize_t t) noexcept nogil
+    cdef void move(self, Py_ssize_t row, Py_ssize_t t, Py_ssize_t k, double amount, double clock) noexcept nogil
+
+@cython.final
+cdef class Budget:
+    cdef int strategy
+    cdef Py_ssize_t limit
+    cdef Py_ssize_t count
+    cdef Py_ssize_t[::1] members
+    cdef Py_ssize_t[::1] slots
+    cdef const double[::1] norms
+    cdef double[:, ::1] Q
+    cdef double[::1] u
+
+    cdef double outside(self, Block block, Py_ssize_t t) noexcept nogil
+    cdef void enter(self, Py_ssize_t row, double left) noexcept nogil
+    cdef Py_ssize_t victim(self, Block block) noexcept nogil
+    cdef void evict(self, Block block, Py_ssize_t t) noexcept nogil
+    cdef void add(self, Block block, Py_ssize_t t, Py_ssize_t up, double amount, Py_ssize_t down, double tau) noexcept nogil
+    cdef void share(self, Block block, Py_ssize_t t, Py_ssize_t k, double amount) noexcept nogil

@@ -1,0 +1,268 @@
+"""The learner in a kernel's space: weights as a sum of support vectors, Σ_i coef[i, k] φ(x_i).
+
+Only inner products are needed (Crammer et al. 2006, §3): w·φ(x) = Σ_i coef[i] K(x_i, x), and ‖δ‖²
+is K(x, x), or twice that. A pass goes through the examples in blocks: the scores of a block against
+the support vectors and its own Gram matrix come from BLAS, the steps from one compiled loop, which
+corrects the scores by what the block's own steps did. The result is that of one example at a time.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqpa._kernel import blocks
+from seqpa._kernel import budget as budgets
+from seqpa.core.batch import Batches, no_budget
+from seqpa.core.examples import Examples
+from seqpa.core.kernels import Floats, Kernel
+from seqpa.core.learner import Indices, OnlineLearner, Part, Run
+from seqpa.core.problems import Problem, Uniclass
+from seqpa.core.support import Support
+from seqpa.errors import SeqpaError
+
+STRATEGIES: tuple[str, ...] = tuple(budgets.STRATEGIES)
+
+
+class KernelLearner(OnlineLearner):
+    """Weights for a problem in a kernel's space, moved by a step: w ← w + τδ.
+
+    kernel           inner products (`kernels.py`); its bias is a constant feature
+    batch_size       examples that make one step together (`batch.py`)
+    budget           None, or how many support vectors there may be after any example: a step that
+                     would make one more makes one leave
+    budget_strategy  "oldest", "smallest" (the smallest part in w), or "project": the one that the
+                     others can replace best, and they take over what they can. Beside the rows,
+                     a budget of m takes 8·m² bytes for "project"
+    start            uniclass only: a row where the centre starts; the zero of the kernel's space if
+                     not given
+
+    An example that comes again in a later pass over the same `Examples` object keeps its one place.
+
+    >>> from seqpa.core.problems import Binary
+    >>> X = Examples.from_array([[2.0, 0.0], [1.0, 1.0], [0.0, 4.0]])
+    >>> learner = KernelLearner(Binary(), "PA", kernel=Kernel("linear"))
+    >>> run = learner.run(X, [1, -1, -1], record=True)
+    >>> run.losses, learner.coefficients
+    (array([1. , 1.5, 0. ]), array([[ 0.25],
+           [-0.75]]))
+    >>> learner.scores(X.matrix)[:, 0]
+    array([-0.5, -1. , -3. ])
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        step: str,
+        n_labels: int = 1,
+        *,
+        kernel: Kernel,
+        average: bool = False,
+        batch_size: int = 1,
+        budget: int | None = None,
+        budget_strategy: str = "oldest",
+        start: Any = None,
+    ) -> None:
+        super().__init__(problem, step, n_labels, average)
+        self.kernel = kernel
+        self._batches = Batches(batch_size, step, problem)
+        self._limit = budget or 0
+        self._strategy = budget_strategy
+        if budget is not None:
+            _check_budget(budget, budget_strategy, average, batch_size, problem)
+        if kernel.precomputed and isinstance(problem, Uniclass):
+            raise SeqpaError(
+                "a uniclass problem needs K(x, x) of new examples, which a precomputed kernel "
+                "does not tell; give the kernel as a function"
+            )
+        self.support = Support(kernel, n_labels, average, budget)
+        projects = budget is not None and budget_strategy == "project"
+        self._Q = np.empty((self._limit + 1,) * 2 if projects else (0, 0))
+        self._of: Any = None  # a weak reference to the examples that `_places` is about
+        self._places = np.empty(0, dtype=np.intp)  # of each example: its support vector, or −1
+        # Uniclass: ‖w‖² and the radius coordinate with its averaging sum.
+        self._ball = np.zeros(3)
+        if isinstance(problem, Uniclass):
+            self._ball[1] = problem.max_radius or 0.0
+            if start is not None:
+                self._ball[0] = norm2 = float(kernel.diagonal(start)[0])
+                zero = np.zeros((1, int(average)))
+                no_row = np.array([-1])
+                self.support.append(start, np.ones((1, 1)), zero, np.array([norm2]), no_row)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_of": None}
+
+    @property
+    def coefficients(self) -> Floats:
+        """The coefficient of each support vector for each label now, float64[m, K]: a view."""
+        return self.support.coef
+
+    @property
+    def mean_coefficients(self) -> Floats:
+        """The mean of the coefficients after each example seen (`Learner.mean_weights`)."""
+        if not self.average:
+            raise SeqpaError("the mean of the coefficients needs KernelLearner(average=True)")
+        return self.support.coef - self.support.acc / max(1, self.seen)
+
+    @property
+    def reported(self) -> Floats:
+        """The mean of the coefficients where averaging is on, otherwise those of now."""
+        return self.mean_coefficients if self.average else self.coefficients
+
+    def scores(self, X: Any) -> Floats:
+        """w_k·φ(x) for the rows of a matrix, float64[n, K], with the reported coefficients."""
+        return self.support.scores(X, self.reported)
+
+    def distances(self, X: Any) -> Floats:
+        """‖φ(x) − centre‖ of a uniclass ball, float64[n]."""
+        coef = self.reported
+        norm2 = self.support.squared_norm(coef) if self.average else float(self._ball[0])
+        squared = self.kernel.diagonal(X) - 2.0 * self.support.scores(X, coef)[:, 0] + norm2
+        return np.sqrt(np.maximum(squared, 0.0))
+
+    @property
+    def radius(self) -> float:
+        """The radius of a uniclass ball: ε, or the learned √(B² − w²_n+1)."""
+        assert isinstance(self.problem, Uniclass)
+        B = self.problem.max_radius
+        if B is None:
+            return self.problem.epsilon
+        _, extra, acc = self._ball
+        extra -= acc / max(1, self.seen) if self.average else 0.0
+        return math.sqrt(max(0.0, (B - extra) * (B + extra)))
+
+    def run(
+        self,
+        examples: Examples,
+        target: ArrayLike | None = None,
+        *,
+        C: float | ArrayLike = 1.0,
+        order: ArrayLike | None = None,
+        tol: float = 0.0,
+        record: bool = False,
+    ) -> Run:
+        """One pass over the examples, as `OnlineLearner.run`."""
+        run = super().run(examples, target, C=C, order=order, tol=tol, record=record)
+        used = self.support.coef.any(axis=1) | self.support.acc.any(axis=1)
+        if not used.all() and not len(self._Q):
+            self.support.keep(np.flatnonzero(used))
+            self._find_places()
+        return run
+
+    def _check(self, examples: Examples) -> None:
+        if examples.joint:
+            raise SeqpaError("a kernel's learner has a weight vector for each label, no joint one")
+        if self.kernel.precomputed and examples.matrix.shape[0] != examples.n_features:
+            raise SeqpaError(
+                f"a precomputed kernel of shape {examples.matrix.shape}; to learn from it must be "
+                "square: row i and column i are example i"
+            )
+        if self._of is None or self._of() is not examples:
+            if not self.kernel.precomputed:
+                self.support.source[:] = -1
+            self._of = weakref.ref(examples)
+            self._places = np.empty(len(examples), dtype=np.intp)
+            self._find_places()
+
+    def _find_places(self) -> None:
+        source = self.support.source
+        here = np.flatnonzero(source >= 0)
+        self._places[:] = -1
+        self._places[source[here]] = here
+
+    def _parts(
+        self, examples: Examples, y: NDArray[Any], C: Floats, rows: Indices, *, shuffled: bool
+    ) -> Iterator[Part]:
+        return self._batches.cut(examples, y, C, rows)
+
+    def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:
+        X = examples.matrix[rows]
+        own = rows if self.kernel.precomputed else X
+        gram = self.kernel.gram(X, own)
+        if self._limit:
+            self._budget_pass(X, own, gram, target, rows, run)
+            return
+        scores = np.ascontiguousarray(self.support.scores(X, self.coefficients).T)
+        coef = np.zeros((len(rows), self.n_labels))
+        acc = np.zeros((len(rows) if self.average else 0, self.n_labels))
+        block = budgets.Block(gram, 0, scores, coef, acc, np.empty(self.n_labels))
+        if isinstance(self.problem, Uniclass):
+            ball = np.append(self._ball, (1.0, 0.0))
+            blocks.ball_pass(block, run, rows, self.problem.radius, ball)
+            self._ball[:] = ball[:3]
+            factor, factor_acc = ball[3:]
+            if self.average:
+                self.support.acc[:] += factor_acc * self.coefficients
+            self.coefficients[:] *= factor
+        else:
+            problem = self.problem.kernel(target, self.n_labels)
+            self._batches.present(block, problem, run, rows, no_budget())
+        self._absorb(own, coef, acc if self.average else coef[:, :0], np.diagonal(gram), rows)
+
+    def _absorb(self, own: Any, coef: Floats, acc: Floats, norms: Floats, rows: Indices) -> None:
+        """Add a block's coefficients to the support vectors, those that are new behind the last."""
+        moved = coef.any(axis=1) | acc.any(axis=1)
+        old = np.flatnonzero(moved & (self._places[rows] >= 0))
+        new = np.flatnonzero(moved & (self._places[rows] < 0))
+        np.add.at(self.support.coef, self._places[rows[old]], coef[old])
+        np.add.at(self.support.acc, self._places[rows[old]], acc[old])
+        if len(new):
+            self._places[rows[new]] = len(self.support) + np.arange(len(new))
+            self.support.append(own[new], coef[new], acc[new], norms[new], rows[new])
+
+    def _budget_pass(
+        self, X: Any, own: Any, gram: Floats, target: Any, rows: Indices, run: Any
+    ) -> None:
+        """A block in which support vectors may leave: their kernel rows stand above the block's."""
+        first, n = len(self.support), len(rows)
+        tall = gram
+        if first:
+            tall = np.concatenate([self.kernel(X, self.support.vectors).T, gram])
+        coef = np.concatenate([self.coefficients, np.zeros((n, self.n_labels))])
+        norms = np.concatenate([self.support.norms, np.diagonal(gram)])
+        scores = np.ascontiguousarray(coef[:first].T @ tall[:first])
+        scratch = np.empty((0, self.n_labels)), np.empty(self.n_labels)
+        block = budgets.Block(np.ascontiguousarray(tall), first, scores, coef, *scratch)
+        places = self._places[rows]
+        budget = budgets.Budget(
+            budgets.STRATEGIES[self._strategy],
+            self._limit,
+            first,
+            members := np.append(np.arange(first), np.empty(self._limit + 1 - first, np.intp)),
+            np.where(places >= 0, places, first + np.arange(n)),
+            norms,
+            self._Q,
+            np.empty(self._limit + 1),
+        )
+        problem = self.problem.kernel(target, self.n_labels)  # type: ignore[union-attr]
+        self._batches.present(block, problem, run, rows, budget)
+        stay = members[: budget.size()]
+        old, new = stay[stay < first], stay[stay >= first] - first
+        self.support.keep(old)
+        self.support.coef[:] = coef[old]
+        if len(new):
+            none = np.empty((len(new), 0))
+            own_new = own[new]
+            self.support.append(own_new, coef[first + new], none, norms[first + new], rows[new])
+        self._find_places()
+
+
+def _check_budget(
+    budget: int, strategy: str, average: bool, batch_size: int, problem: Problem
+) -> None:
+    if budget < 1:
+        raise SeqpaError(f"budget={budget}; it must be a whole number, 1 or above, or None")
+    if strategy not in STRATEGIES:
+        raise SeqpaError(f"{strategy!r} is no budget strategy; there are: {', '.join(STRATEGIES)}")
+    if average:
+        raise SeqpaError(
+            "no mean with a budget: the weights of earlier moments need vectors that have left"
+        )
+    if batch_size > 1 or isinstance(problem, Uniclass):
+        raise SeqpaError("a budget is kept example by example, and not for a uniclass problem")
