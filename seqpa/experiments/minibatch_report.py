@@ -1,0 +1,297 @@
+"""What `minibatch` shows: Table 2 beside ours, the figures and the claims of the text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqpa.experiments import figures
+from seqpa.experiments.data import Floats
+from seqpa.experiments.outcome import Check, markdown_table
+
+VARIANTS = ("PA-I", "PA-II", "PA-LS")
+BATCH_SIZES = (1, 2, 4, 8, 20)
+SETS = ("breast", "diabetes", "heart", "ionosphere", "liver", "sonar", "twonorm")
+_NAMES = {"PA-I": "BPAI", "PA-II": "BPAII", "PA-LS": "BPALS"}
+_IN_TABLE = (1, 4, 8)
+# Table 2: test error in % and half of its 95 % interval; columns PA-I 1, 4, 8, PA-II 1, 4, 8, ...
+TABLE_2 = {
+    "breast": "6.56(1.30) 4.42(0.58) 5.62(0.60) 6.31(1.53) 5.65(0.68) 4.87(0.64) 6.59(1.67) "
+    "4.56(0.61) 4.89(0.65)",
+    "diabetes": "25.60(1.24) 24.56(1.15) 25.92(1.62) 26.12(1.68) 23.94(1.14) 23.96(1.19) "
+    "26.65(1.78) 24.04(1.19) 23.83(1.16)",
+    "heart": "29.35(6.78) 20.00(1.84) 19.30(1.52) 21.62(2.29) 19.57(1.56) 18.97(1.48) 21.57(2.24) "
+    "19.62(1.72) 18.54(1.52)",
+    "ionosphere": "21.70(2.13) 23.68(1.59) 25.06(1.39) 21.29(1.96) 23.03(1.55) 23.77(1.57) "
+    "21.06(2.51) 22.25(1.94) 23.54(1.93)",
+    "liver": "41.30(2.34) 42.05(1.76) 39.63(1.83) 42.84(3.30) 40.00(1.86) 39.95(2.01) 43.02(3.24) "
+    "40.19(1.61) 40.37(2.02)",
+    "sonar": "16.47(2.34) 13.10(1.34) 13.18(1.47) 14.98(2.55) 14.20(1.46) 13.25(1.54) 14.98(2.55) "
+    "14.20(1.39) 13.65(1.61)",
+    "twonorm": "2.65(0.23) 2.30(0.15) 2.30(0.14) 2.64(0.19) 2.30(0.14) 2.30(0.14) 2.64(0.19) "
+    "2.31(0.15) 2.30(0.14)",
+}
+
+Rows = list[dict[str, Any]]
+Algorithm = tuple[str, int]
+
+
+def published(name: str) -> dict[Algorithm, tuple[float, float]]:
+    """The document's cells of one set: error in % and half of its interval.
+
+    >>> published("sonar")["PA-I", 8]
+    (13.18, 1.47)
+    """
+    cells = [cell.rstrip(")").split("(") for cell in TABLE_2[name].split()]
+    columns = [(step, B) for step in VARIANTS for B in _IN_TABLE]
+    return {
+        column: (float(mean), float(half))
+        for column, (mean, half) in zip(columns, cells, strict=True)
+    }
+
+
+def values(rows: Rows, name: str, algorithm: Algorithm, what: str) -> Floats:
+    """Of every trial, in %."""
+    wanted = (name, *algorithm)
+    return 100 * np.array(
+        [row[what] for row in rows if (row["data"], row["algorithm"], row["B"]) == wanted]
+    )
+
+
+def cell_verdict(ours: float, theirs: float, half: float) -> str:
+    """Where our error lies beside the document's interval.
+
+    >>> [cell_verdict(error, 13.18, 1.47) for error in (10.5, 14.0, 15.0)]
+    ['better', 'within', 'worse']
+    """
+    if ours < theirs - half:
+        return "better"
+    return "within" if ours <= theirs + half else "worse"
+
+
+def verdicts(rows: Rows) -> dict[tuple[str, str, int], str]:
+    """Of all 63 cells."""
+    return {
+        (name, *algorithm): cell_verdict(
+            float(values(rows, name, algorithm, "test_error").mean()), theirs, half
+        )
+        for name in SETS
+        for algorithm, (theirs, half) in published(name).items()
+    }
+
+
+def table_2(rows: Rows) -> str:
+    """All cells, the document's and ours."""
+    found = verdicts(rows)
+    lines = []
+    for name in SETS:
+        for step in VARIANTS:
+            line = [name, _NAMES[step]]
+            for B in _IN_TABLE:
+                theirs, half = published(name)[step, B]
+                mean, own_half = figures.mean_and_half_width(
+                    values(rows, name, (step, B), "test_error")
+                )
+                verdict = found[name, step, B]
+                mark = f"**{verdict}**" if verdict == "worse" else verdict
+                line += [f"{theirs:.2f} ({half:.2f})", f"{mean:.2f} ({own_half:.2f}) {mark}"]
+            lines.append(line)
+    head = ["data", "algorithm"]
+    for B in _IN_TABLE:
+        head += [f"B = {B}: document", "ours"]
+    counts = {v: list(found.values()).count(v) for v in ("better", "within", "worse")}
+    return (
+        "## Table 2\n\nTest error in % (half of the 95 % interval). *Within*: our mean lies in the "
+        "document's interval; *better*: below it; *worse*: above it. "
+        + ", ".join(f"{n} {v}" for v, n in counts.items())
+        + f" of {len(found)} cells.\n\n"
+        + markdown_table(head, lines)
+    )
+
+
+def draw_rounds(rounds: Rows, name: str) -> Any:
+    """Fig. 1."""
+    figure, axes = figures.panels(1, 2, sharey=True)
+    for panel, step in zip(axes[0], ("PA-I", "PA-LS"), strict=True):
+        for place, B in enumerate(BATCH_SIZES):
+            mine = [row for row in rounds if (row["algorithm"], row["B"]) == (step, B)]
+            x = [row["round"] for row in mine]
+            y = [100 * row["error"] for row in mine]
+            figures.curve(panel, x, y, f"B = {B}", place, markers=False)
+        panel.set_title(f"{_NAMES[step]} on {name}")
+        panel.set_xscale("log")
+        panel.set_xlabel("examples")
+        panel.set_ylim(bottom=0)
+    axes[0, 0].set_ylabel("online error so far in %")
+    figures.legend(axes[0, 1])
+    return figure
+
+
+def draw_online_error(rows: Rows, names: tuple[str, ...]) -> Any:
+    """Fig. 2; the document leaves twonorm out."""
+    shown = [name for name in names if name != "twonorm"]
+    columns = min(3, len(shown))
+    figure, axes = figures.panels(-(-len(shown) // columns), columns, width=4.4, height=3.4)
+    for panel, name in zip(axes.flat, shown, strict=True):
+        for place, step in enumerate(VARIANTS):
+            trials = np.column_stack(
+                [values(rows, name, (step, B), "online_error") for B in BATCH_SIZES]
+            )
+            figures.curve(panel, BATCH_SIZES, trials, _NAMES[step], place)
+        panel.set_title(name)
+        panel.set_xscale("log")
+        panel.set_xticks(BATCH_SIZES, [str(B) for B in BATCH_SIZES])
+        panel.minorticks_off()
+    for panel in axes[-1]:
+        panel.set_xlabel("size of the mini-batches B")
+    for panel in axes[:, 0]:
+        panel.set_ylabel("online error in %")
+    figures.legend(axes[0, 0])
+    return figure
+
+
+def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) -> list[Check]:
+    """The sentences of §4.2."""
+    test = {
+        (step, B): np.array([values(rows, n, (step, B), "test_error").mean() for n in names])
+        for step in VARIANTS
+        for B in BATCH_SIZES
+    }
+    online = {
+        key: np.array([values(rows, n, key, "online_error").mean() for n in names]) for key in test
+    }
+    ranked = sorted(
+        ((step, B) for step in VARIANTS for B in _IN_TABLE), key=lambda key: test[key].mean()
+    )
+    listed = ", ".join(f"{_label(key)} {test[key].mean():.2f}" for key in ranked)
+    spread = [
+        max(test[key][i] for key in test if key[1] in _IN_TABLE and key[1] > 1)
+        - min(test[key][i] for key in test if key[1] in _IN_TABLE and key[1] > 1)
+        for i in range(len(names))
+    ]
+    found = []
+    if set(names) == set(SETS):
+        cells = verdicts(rows)
+        worse = [f"{n} {_label((s, B))}" for (n, s, B), v in cells.items() if v == "worse"]
+        found.append(
+            Check(
+                "Table 2",
+                "our test errors lie in the document's intervals or below them, in all 63 cells",
+                not worse,
+                f"{63 - len(worse)} of 63; not in: {', '.join(worse) or 'none'}",
+            )
+        )
+    found += [
+        Check(
+            "§4.2",
+            "the best test errors come with B = 4 and 8",
+            all(B > 1 for _, B in ranked[:6]),
+            f"mean over the sets in %: {listed}",
+        ),
+        Check(
+            "§4.2",
+            "BPAI with B = 4 and BPALS with B = 8 are the best; BPAI-8, BPAII-4, BPAII-8 are good",
+            set(ranked[:2]) == {("PA-I", 4), ("PA-LS", 8)},
+            "order: " + ", ".join(_label(key) for key in ranked),
+        ),
+        Check(
+            "§4.2",
+            "with B = 4 and 8 all test errors are very similar",
+            max(spread) < 3.0,
+            "largest difference in points: "
+            + ", ".join(f"{n} {s:.2f}" for n, s in zip(names, spread, strict=True)),
+        ),
+        Check(
+            "§4.2",
+            "the online error falls as B grows",
+            all(bool(np.all(online[s, 20] < online[s, 1])) for s in VARIANTS),
+            "mean over the sets in % for B = 1, 2, 4, 8, 20: "
+            + "; ".join(
+                f"{_NAMES[s]} " + ", ".join(f"{online[s, B].mean():.2f}" for B in BATCH_SIZES)
+                for s in VARIANTS
+            ),
+        ),
+    ]
+    for B, claim in ((8, "large B differ significantly from B = 1"), (2, "B = 2 does, in several")):
+        better = {s: _significant(rows, names, s, B) for s in VARIANTS}
+        enough = 2 if B == 2 else len(names) // 2
+        found.append(
+            Check(
+                "§4.2",
+                f"online errors: {claim}",
+                all(len(sets) >= enough for sets in better.values()),
+                f"B = {B} significantly below B = 1 (paired t-test, p < 0.05) for "
+                + "; ".join(
+                    f"{_NAMES[s]}: {', '.join(sets) or 'none'}" for s, sets in better.items()
+                ),
+            )
+        )
+    apart = max(float(np.max(np.abs(online["PA-II", B] - online["PA-LS", B]))) for B in BATCH_SIZES)
+    ahead = float(np.mean([online["PA-I", B] <= online["PA-II", B] for B in BATCH_SIZES]))
+    late = [
+        (n, s)
+        for i, n in enumerate(names)
+        for s in VARIANTS
+        if online[s, 20][i] > online[s, 8][i] + 1.0
+    ]
+    found += [
+        Check(
+            "§4.2",
+            "BPAII and BPALS behave very similarly",
+            apart < 2.0,
+            f"online errors at most {apart:.2f} points apart",
+        ),
+        Check(
+            "§4.2",
+            "BPAI is usually worse, but better for some sets",
+            0 < ahead < 0.5,
+            f"BPAI's online error is not above BPAII's in {100 * ahead:.0f} % of sets and sizes",
+        ),
+        Check(
+            "§4.2",
+            "all keep performing well up to B = 20 on most sets",
+            len(late) <= len(names) * len(VARIANTS) // 2,
+            f"from B = 8 to 20 the online error grows by more than a point in {len(late)} of "
+            f"{len(names) * len(VARIANTS)} cases",
+        ),
+        Check(
+            "§4.2",
+            "with B up to 8 the work is only slightly above that for B = 1",
+            max(seconds[s, 8] / seconds[s, 1] for s in VARIANTS) < 3.0,
+            "time of a linear pass against B = 1: "
+            + "; ".join(
+                f"{_NAMES[s]} "
+                + ", ".join(f"{seconds[s, B] / seconds[s, 1]:.1f}" for B in (4, 8, 20))
+                for s in VARIANTS
+            )
+            + " × for B = 4, 8, 20",
+        ),
+        Check(
+            "§4.2",
+            "BPALS is the cheapest",
+            seconds["PA-LS", 8] < min(seconds["PA-I", 8], seconds["PA-II", 8]),
+            "time of a linear pass with B = 8 against BPALS: "
+            + ", ".join(
+                f"{_NAMES[s]} {seconds[s, 8] / seconds['PA-LS', 8]:.2f} ×" for s in VARIANTS
+            ),
+        ),
+    ]
+    return found
+
+
+def _label(key: Algorithm) -> str:
+    return f"{_NAMES[key[0]]}-{key[1]}"
+
+
+def _significant(rows: Rows, names: tuple[str, ...], step: str, B: int) -> list[str]:
+    """Sets on which B is significantly better than 1."""
+    from scipy.stats import ttest_rel
+
+    found = []
+    for name in names:
+        one = values(rows, name, (step, 1), "online_error")
+        many = values(rows, name, (step, B), "online_error")
+        if many.mean() < one.mean() and ttest_rel(one, many).pvalue < 0.05:
+            found.append(name)
+    return found
