@@ -28,6 +28,8 @@ cdef class Store:
     cdef Py_ssize_t find(self, Py_ssize_t f, Py_ssize_t label) noexcept nogil
     cdef bint ensure(self, Py_ssize_t f, Py_ssize_t label) noexcept nogil
     cdef Py_ssize_t room(self, int size, int stride) noexcept nogil
+    cpdef gather(self, const long long[::1] features, const long long[::1] labels, double[::1] out)
+    cpdef Py_ssize_t scatter(self, const long long[::1] features, const long long[::1] labels, const double[::1] amounts, double clock, Py_ssize_t begin) except? -1
     cpdef copy_into(self, Store new)
     cpdef Py_ssize_t live_size(self, Py_ssize_t width, int stride) except? -1
     cpdef relabel(self, Py_ssize_t old_width, Py_ssize_t width)

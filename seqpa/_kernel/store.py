@@ -11,6 +11,9 @@ try:
 except ImportError:
     from seqpa._kernel import _stand_in as cython
 
+if cython.compiled:
+    from cython.cimports.seqpa._kernel.prefetch import prefetch
+
 COMPILED = cython.compiled
 
 # A sparse row has entries of a few floats: label and weight for tagging; while training also the
@@ -93,9 +96,16 @@ class Store:
         """out[y] = Σ_f value_f · w[f, y] over the features of token t."""
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
+        ahead: cython.Py_ssize_t
         for k in range(self.width):
             out[k] = 0.0
         for j in range(data.indptr[t], data.indptr[t + 1]):
+            # Rows lie all over the memory: ask for those of the next tokens in time.
+            if cython.compiled and j + 40 < data.features.shape[0]:
+                prefetch(cython.address(self.rows[data.features[j + 40], 0]))
+                ahead = self.rows[data.features[j + 20], 0]
+                prefetch(cython.address(self.arena[ahead]))
+                prefetch(cython.address(self.arena[ahead + 16]))
             self.add_row(data.features[j], data.values[j] if data.has_values else 1.0, out)
 
     @cython.cfunc
@@ -170,6 +180,47 @@ class Store:
             self.arena[e + block] = 0.0
         self.rows[f, 1] = size + 1
         return True
+
+    @cython.ccall
+    def gather(
+        self,
+        features: cython.const[cython.longlong][::1],
+        labels: cython.const[cython.longlong][::1],
+        out: cython.double[::1],
+    ):
+        """out[i] = the weight of (features[i], labels[i]), 0 where it has none."""
+        i: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        with cython.nogil:
+            for i in range(features.shape[0]):
+                at = self.find(features[i], labels[i])
+                out[i] = self.arena[at] if at >= 0 else 0.0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def scatter(
+        self,
+        features: cython.const[cython.longlong][::1],
+        labels: cython.const[cython.longlong][::1],
+        amounts: cython.const[cython.double][::1],
+        clock: cython.double,
+        begin: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
+        """Add amounts to weights, and clock times that to their averaging sums, from begin on.
+
+        Returns how many are done: fewer than all where the arena is full.
+        """
+        i: cython.Py_ssize_t = begin
+        at: cython.Py_ssize_t
+        gap: cython.Py_ssize_t
+        with cython.nogil:
+            while i < features.shape[0] and self.ensure(features[i], labels[i]):
+                at = self.find(features[i], labels[i])
+                gap = 1 if self.rows[features[i], 1] >= 0 else self.width
+                self.arena[at] += amounts[i]
+                self.arena[at + gap] += clock * amounts[i]
+                i += 1
+        return i
 
     @cython.ccall
     def copy_into(self, new: Store):
