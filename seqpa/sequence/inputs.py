@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -160,23 +161,31 @@ def flat_columns(X: Any, columns: Sequence[str]) -> tuple[list[list[str]], NDArr
             )
         return [tokens] if len(columns) == 1 else [[] for _ in columns], lengths
     width = len(columns)
+    if kinds != {tuple} or set(map(len, tokens)) != {width}:
+        _complain(tokens, lengths, columns)
+    if width == 1:
+        cells = [[t if isinstance(t, str) else t[0] for t in tokens]]
+    else:
+        cells = [list(map(itemgetter(i), tokens)) for i in range(width)]
+    for name, column in zip(columns, cells, strict=True):
+        if set(map(type, column)) != {str}:
+            bad = next((cell for cell in column if not isinstance(cell, str)), None)
+            if bad is not None:
+                raise SeqpaError(f"column {name!r} has the cell {bad!r}: cells are strings")
+    return cells, lengths
+
+
+def _complain(tokens: list[Any], lengths: NDArray[np.int64], columns: Sequence[str]) -> None:
+    """Raise for the first token that is no tuple of the columns, if there is one."""
     for t, token in enumerate(tokens):
-        if not (isinstance(token, tuple) and len(token) == width) and not (
-            width == 1 and isinstance(token, str)
+        if not (isinstance(token, tuple) and len(token) == len(columns)) and not (
+            len(columns) == 1 and isinstance(token, str)
         ):
             sentence = int(np.searchsorted(np.cumsum(lengths), t, side="right"))
             raise SeqpaError(
-                f"sentence {sentence + 1}: the token {token!r} is not a tuple of the {width} "
-                f"columns {', '.join(columns)}"
+                f"sentence {sentence + 1}: the token {token!r} is not a tuple of the "
+                f"{len(columns)} columns {', '.join(columns)}"
             )
-    if width == 1:
-        return [[t if isinstance(t, str) else t[0] for t in tokens]], lengths
-    cells = [list(column) for column in zip(*tokens, strict=True)]
-    for name, column in zip(columns, cells, strict=True):
-        bad = next((cell for cell in column if not isinstance(cell, str)), None)
-        if bad is not None:
-            raise SeqpaError(f"column {name!r} has the cell {bad!r}: cells are strings")
-    return cells, lengths
 
 
 def flat_labels(X: Any, y: Any) -> list[str]:
