@@ -287,8 +287,9 @@ def gaussian(
     With scale = 2048γ, a_i = scale ‖x_i‖² and b_j = scale ‖z_j‖², v = a_i + b_j − 2 scale x_i·z_j
     is 2048 times the exponent. In one go and by tables, faster than with NumPy: for
     v = 2048 n + m − d, |d| <= ½, the result is whole[n] part[m] exp(d/2048), and four terms of the
-    last are exact to 1e-16. whole[n] = exp(−n), with 0 at its end; part[m] = exp(−m/2048). `index` is
-    scratch, as long as a row: what needs no table stands in a loop that the compiler vectorises.
+    last are exact to 1e-16. whole[n] = exp(−n), with 0 at its end; part[m] = exp(−m/2048).
+    `index` is scratch, as long as a row: what needs no table stands in a loop of its own, which the
+    compiler vectorises.
     """
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
