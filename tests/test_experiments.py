@@ -13,10 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqpa.cli import main
+from seqpa.core import Examples, Multiclass
+from seqpa.core.ellipsoid import EllipsoidLearner
+from seqpa.core.kernels import Kernel
+from seqpa.core.mira import PrototypeLearner
 from seqpa.errors import SeqpaError
 from seqpa.experiments import EXPERIMENTS, find
 from seqpa.experiments.data import SOURCES, folder_of, load
+from seqpa.experiments.ellipsoid import separable
 from seqpa.experiments.figures import curve, mean_and_half_width, panels
+from seqpa.experiments.minibatch_report import SETS, published
+from seqpa.experiments.multiclass import BETA, prototypes_in_kernel_space
 from seqpa.experiments.outcome import Check, Outcome, markdown_table
 from seqpa.experiments.setup import Setup
 from seqpa.experiments.synthetic import best_linear, gaussians
@@ -170,6 +177,39 @@ def test_every_set_is_described_in_the_docs() -> None:
 
 
 # The numbers.
+
+
+@pytest.mark.parametrize("algorithm", ["MIRA", "perceptron, uniform", "perceptron, proportional"])
+def test_learners_taken_into_kernel_space_make_the_same_steps(algorithm: str) -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(600, 5)), rng.integers(4, size=600)
+    X[7] = X[3]  # a Gram matrix without full rank, in any case
+    wrong, moved = prototypes_in_kernel_space(X, y, 4, Kernel("linear"), algorithm)
+    rule = "all" if algorithm == "MIRA" else algorithm.removeprefix("perceptron, ")
+    step, margin = ("PA-I", BETA) if algorithm == "MIRA" else ("perceptron", 1.0)
+    linear = PrototypeLearner(Multiclass(margin), step, 5, 4, rule=rule)
+    run = linear.run(Examples.from_array(X), y, C=1.0, record=True)
+    assert run.costs is not None
+    assert wrong.tolist() == (run.costs > 0).tolist()
+    assert moved.tolist() == linear.moves.any(axis=1).tolist()
+
+
+def test_published_table_is_complete() -> None:
+    cells = {(name, *key): cell for name in SETS for key, cell in published(name).items()}
+    assert len(cells) == 63
+    assert cells["breast", "PA-I", 1] == (6.56, 1.30)
+    assert cells["heart", "PA-LS", 8] == (18.54, 1.52)
+    assert cells["twonorm", "PA-II", 4] == (2.30, 0.14)
+
+
+def test_separable_examples_are() -> None:
+    X, y = separable(500)
+    assert np.allclose(np.linalg.norm(X, axis=1), 1.0)
+    assert set(y) == {0, 1, 2}
+    learner = EllipsoidLearner(Multiclass(0.05), "PA", 20, 3, method="cellip", scale=1.05**2)
+    learner.run(Examples.from_array(X), y)
+    assert learner.updates > 0
+    assert learner.missed == 0
 
 
 @settings(max_examples=60, deadline=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -159,6 +160,7 @@ def _examples(name: str, folder: Path | None) -> tuple[Floats, NDArray[np.intp]]
     return X / np.linalg.norm(X, axis=1, keepdims=True), data.y
 
 
+@lru_cache(maxsize=1)
 def separable(n: int) -> tuple[Floats, NDArray[np.intp]]:
     """Unit vectors of three labels that a u with ‖u‖ = 1 tells apart by MARGIN.
 
