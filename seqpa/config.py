@@ -89,11 +89,16 @@ class Features(Section):
 class Learner(Section):
     """How it is learned."""
 
-    algorithm: Literal["perceptron", "pa", "pa-i", "pa-ii"] = Field(
+    algorithm: Literal["perceptron", "pa", "pa-i", "pa-ii", "pa-ls", "arow"] = Field(
         default="pa-i", description="how far a step goes"
     )
     C: float = Field(
-        default=0.1, gt=0, description="aggressiveness of pa-i and pa-ii: small is careful"
+        default=0.02,
+        gt=0,
+        description="aggressiveness of all but perceptron and pa: small is careful",
+    )
+    batch_size: int = Field(
+        default=1, ge=1, description="so many sentences make one step (pa-i, pa-ii, pa-ls)"
     )
     epochs: int = Field(default=10, ge=1, description="passes over the training sentences")
     average: bool = Field(

@@ -276,6 +276,7 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
         n_jobs=learner.n_jobs,
         cutoff=config.features.cutoff,
         n_best=learner.n_best,
+        batch_size=learner.batch_size,
         patience=learner.patience,
         shuffle=learner.shuffle,
         resources=resources_of(config),

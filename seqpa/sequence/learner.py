@@ -26,8 +26,10 @@ ALGORITHMS = {
     "pa": "PA",
     "pa-i": "PA-I",
     "pa-ii": "PA-II",
+    "pa-ls": "PA-LS",
     "arow": "PA-II",
 }
+IN_BATCHES = ("pa-i", "pa-ii", "pa-ls")
 UPDATES = ("prediction-based", "max-loss", "n-best")
 _UNKNOWN = -1.0
 
@@ -63,9 +65,10 @@ class ChainLearner:
 
     Parameters
     ----------
-    algorithm : "perceptron", "pa", "pa-i", "pa-ii" or "arow"
+    algorithm : "perceptron", "pa", "pa-i", "pa-ii", "pa-ls" or "arow"
         The step, the same function as for vectors (`seqpa.core.steps`); AROW measures lengths by
-        how sure it is of each weight.
+        how sure it is of each weight. One sentence at a time, pa-ls is pa-ii: predictions that
+        are right ask for nothing.
     C : float
         Aggressiveness: the largest step of PA-I, the slack's weight of PA-II, AROW's 1/2r.
     cost : SequenceCost
@@ -77,6 +80,7 @@ class ChainLearner:
         but for the zero-one cost, where it is the best or the second-best sequence. N-best takes
         the argmax of score + √ρ among the `n_best` sequences of the highest score: an
         approximation, for every cost.
+    batch_size : so many sentences make one step (see `seqpa.sequence.batches`)
     """
 
     algorithm: str
@@ -87,6 +91,7 @@ class ChainLearner:
     update: str = "prediction-based"
     n_best: int = 10
     average: bool = True
+    batch_size: int = 1
 
     def __post_init__(self) -> None:
         if self.algorithm not in ALGORITHMS:
@@ -104,6 +109,14 @@ class ChainLearner:
                 "among the n best sequences) or 'prediction-based'"
             )
 
+        if self.batch_size > 1 and (
+            self.algorithm not in IN_BATCHES or self.update != "prediction-based"
+        ):
+            raise SeqpaError(
+                f"batch_size above 1 needs prediction-based updates and one of the algorithms "
+                f"{', '.join(IN_BATCHES)}"
+            )
+
     def epoch(
         self,
         weights: TrainingWeights,
@@ -113,6 +126,8 @@ class ChainLearner:
         record: bool = False,
     ) -> EpochTotals:
         """Train once on the sentences named by `order`; the weights and their clock move on."""
+        if self.batch_size > 1:
+            return self._batch_epoch(weights, encoded, gold, order, record)
         chain = weights.chain(self.rules)
         K = weights.n_labels
         trainer = kernel.Trainer(
@@ -170,6 +185,64 @@ class ChainLearner:
             cost=cost,
             loss=loss,
             squared_loss=squared_loss,
+            record=rows if record else None,
+        )
+
+    def _batch_epoch(
+        self,
+        weights: TrainingWeights,
+        encoded: Encoded,
+        gold: NDArray[np.int32],
+        order: NDArray[np.int64],
+        record: bool,
+    ) -> EpochTotals:
+        """The same, with one step for every `batch_size` sentences."""
+        from seqpa.sequence import batches
+
+        keys = batches.Keys(weights.n_labels, weights.n_features)
+        data = sequences(encoded)
+        lengths = np.diff(encoded.starts)
+        room, *_ = scratch(weights.n_labels, int(lengths.max(initial=0)))
+        predicted = np.zeros(len(gold), np.int32)
+        rows = np.zeros((len(order), 4))
+        wrong_sentences = wrong_tokens = 0
+        for first in range(0, len(order), self.batch_size):
+            batch = order[first : first + self.batch_size]
+            chain = weights.chain(self.rules)
+            differences, positions = [], []
+            for position, sentence in enumerate(batch, first):
+                chain.decode(data, sentence, sentence + 1, NO_LABELS, room, predicted)
+                here = slice(*encoded.starts[sentence : sentence + 2])
+                wrong = int((predicted[here] != gold[here]).sum())
+                if wrong:
+                    wrong_sentences += 1
+                    wrong_tokens += wrong
+                    rows[position, 3] = self._cost(gold[here], predicted[here])
+                    positions.append(position)
+                    differences.append(
+                        keys.difference(encoded, int(sentence), gold[here], predicted[here])
+                    )
+            weights.clock += len(batch)
+            if differences:
+                done = batches.step(
+                    weights,
+                    keys,
+                    differences,
+                    np.sqrt(rows[positions, 3]),
+                    ALGORITHMS[self.algorithm],
+                    self.C,
+                    weights.clock - 1.0,
+                )
+                rows[positions, :3] = np.stack([done.losses, done.taus, done.norms2], axis=1)
+        return EpochTotals(
+            sentences=len(order),
+            tokens=int(lengths[order].sum()),
+            wrong_sentences=wrong_sentences,
+            wrong_tokens=wrong_tokens,
+            updates=int((rows[:, 1] != 0).sum()),
+            cost=float(rows[:, 3].sum()),
+            loss=float(rows[:, 0].sum()),
+            squared_loss=float((rows[:, 0] ** 2).sum()),
             record=rows if record else None,
         )
 

@@ -55,7 +55,7 @@ class SequenceTagger:
     columns : names of the cells of a tuple token; a string token is its first column
     cost : "hamming", "zero-one", "span", a Hierarchy, a label × label dict, or a function
         ρ(gold, predicted) of two label lists, called on mistakes only.
-    algorithm : "pa-i", "pa", "pa-ii", "perceptron" or "arow" (second order)
+    algorithm : "pa-i", "pa", "pa-ii", "pa-ls", "perceptron" or "arow" (second order)
     C : float
         Aggressiveness of PA-I and PA-II: small is careful; for AROW 1/2r.
     update : "prediction-based", "max-loss" (exact, for the zero-one cost) or "n-best" (the
@@ -71,6 +71,8 @@ class SequenceTagger:
     shuffle : visit the sentences in a new random order each epoch
     resources : {name: file} of the lexicons and clusters that templates name
     warm_start : `fit` goes on from the present weights instead of starting from zero
+    batch_size : so many sentences make one step: a small quadratic programme instead of a formula
+        (algorithms "pa-i", "pa-ii" and "pa-ls"); smoother, and slower
 
     Attributes
     ----------
@@ -93,7 +95,7 @@ class SequenceTagger:
         columns: Sequence[str] = ("word",),
         cost: Any = "hamming",
         algorithm: str = "pa-i",
-        C: float = 0.1,
+        C: float = 0.02,
         update: str = "prediction-based",
         epochs: int = 10,
         average: bool = True,
@@ -106,6 +108,7 @@ class SequenceTagger:
         shuffle: bool = True,
         resources: Mapping[str, Any] | None = None,
         warm_start: bool = False,
+        batch_size: int = 1,
     ) -> None:
         self.features = features
         self.columns = columns
@@ -124,6 +127,7 @@ class SequenceTagger:
         self.shuffle = shuffle
         self.resources = resources
         self.warm_start = warm_start
+        self.batch_size = batch_size
         self._state: TrainingState | None = None
         self._resumed: TrainingState | None = None
         self._stale = False
@@ -285,6 +289,7 @@ class SequenceTagger:
             self.update,
             self.n_best,
             self.average,
+            int(self.batch_size),
         )
 
     @staticmethod
@@ -294,7 +299,13 @@ class SequenceTagger:
         return flat
 
     def _check_parameters(self) -> None:
-        for name, least in (("epochs", 1), ("n_best", 1), ("n_jobs", 1), ("patience", 1)):
+        for name, least in (
+            ("epochs", 1),
+            ("n_best", 1),
+            ("n_jobs", 1),
+            ("patience", 1),
+            ("batch_size", 1),
+        ):
             value = getattr(self, name)
             if name == "patience" and value is None:
                 continue

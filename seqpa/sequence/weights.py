@@ -24,6 +24,8 @@ _NEVER_DENSE = 2**30
 # A sparse entry keeps its label as a float32, which counts exactly up to here.
 _MAX_PAIRS = 2**24
 _FIRST_ROOM = 2**16
+# A row's place in the arena is an int32.
+_MAX_ROOM = 2**31 - 1
 
 
 class TrainingWeights:
@@ -129,9 +131,62 @@ class TrainingWeights:
     ) -> tuple[NDArray[np.float32], NDArray[np.int32], Store]:
         """An empty store with room for what `store` holds and half as much again."""
         room = store.live_size(width, self._stride)
-        arena = np.zeros(room + max(room // 2, 4 * width, _FIRST_ROOM), np.float32)
+        room += max(room // 2, 4 * width, _FIRST_ROOM)
+        if room > _MAX_ROOM:
+            raise SeqpaError(
+                f"the weights need {room:,} numbers, more than the {_MAX_ROOM:,} that a model can "
+                f"hold: raise the cutoff, or use fewer templates"
+            )
+        arena = np.zeros(room, np.float32)
         rows = np.zeros((n_rows, 2), np.int32)
         return arena, rows, self._new_store(arena, rows, 0, width, dense)
+
+    def gather(self, transitions: int, pairs: int, keys: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The weights of sorted keys, as `seqpa.sequence.batches.Keys` numbers them."""
+        K, width = self.n_labels, padded(self.n_labels)
+        first, last = np.searchsorted(keys, [transitions, pairs])
+        out = np.zeros(len(keys))
+        self._store.gather(*divmod(keys[:first], K), out[:first])
+        out[first:last] = self.transitions[divmod(keys[first:last] - transitions, K)]
+        if self._pair_store is not None:
+            features, pair = divmod(keys[last:] - pairs, K * K)
+            self._pair_store.gather(features, pair // K * width + pair % K, out[last:])
+        return out
+
+    def scatter(
+        self,
+        transitions: int,
+        pairs: int,
+        keys: NDArray[np.int64],
+        amounts: NDArray[np.float64],
+        clock: float,
+    ) -> None:
+        """Add amounts to the weights of sorted keys, and clock times that to their sums."""
+        K, width = self.n_labels, padded(self.n_labels)
+        first, last = np.searchsorted(keys, [transitions, pairs])
+        where = divmod(keys[first:last] - transitions, K)
+        self.transitions[where] += amounts[first:last]
+        self.transition_sums[where] += clock * amounts[first:last]
+        self._scatter("_store", *divmod(keys[:first], K), amounts[:first], clock)
+        if self._pair_store is not None:
+            features, pair = divmod(keys[last:] - pairs, K * K)
+            pair = pair // K * width + pair % K
+            self._scatter("_pair_store", features, pair, amounts[last:], clock)
+
+    def _scatter(
+        self,
+        store: str,
+        features: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        amounts: NDArray[np.float64],
+        clock: float,
+    ) -> None:
+        done = 0
+        while True:
+            done = getattr(self, store).scatter(features, labels, amounts, clock, done)
+            if done == len(features):
+                return
+            self._move(self.n_labels, len(self._rows), len(self._pair_rows))
 
     def freeze(self, average: bool) -> FrozenWeights:
         """The weights for tagging: the last ones, or their mean over all sentences seen."""

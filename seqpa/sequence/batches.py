@@ -1,0 +1,130 @@
+"""Mini-batches of sentences: several constraints, one step (Perez-Suay et al., §3.2, on chains).
+
+Each wrong sentence i of a batch, all predicted with the same weights, asks for w·δ_i >= √ρ_i with
+δ_i = Φ(x_i, y_i) − Φ(x_i, ŷ_i). The weights move to w + Σ τ_i δ_i, where τ solves the dual of
+"as near as possible, all constraints at once": a box-constrained QP over the Gram matrix of the δ.
+A batch of one sentence is the plain step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa.core.batch import solve_batch
+from seqpa.sequence.encode import Encoded
+from seqpa.sequence.weights import TrainingWeights
+
+Int64 = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """δ of one sentence as (key, value) with distinct, sorted keys.
+
+    Keys number emissions (feature, label) first, then transitions (label, label), then pair
+    features (feature, label, label): `Keys` takes them apart.
+    """
+
+    keys: Int64
+    values: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The numbering of all weights of a chain."""
+
+    n_labels: int
+    n_features: int
+
+    @property
+    def transitions(self) -> int:
+        """The first key of a transition."""
+        return self.n_features * self.n_labels
+
+    @property
+    def pairs(self) -> int:
+        """The first key of a pair feature."""
+        return self.transitions + self.n_labels**2
+
+    def difference(
+        self, encoded: Encoded, sentence: int, gold: NDArray[np.int32], path: NDArray[np.int32]
+    ) -> Difference:
+        """Φ(x, gold) − Φ(x, path), equal features merged."""
+        begin = int(encoded.starts[sentence])
+        keys: list[Int64] = []
+        values: list[Floats] = []
+
+        def add(base: int, numbers: Int64, labels: Int64, n: int, sizes: Floats) -> None:
+            keys.append(base + numbers * n + labels)
+            values.append(sizes)
+
+        wrong = np.flatnonzero(gold != path)
+        where, which = _entries(encoded.indptr, begin + wrong)
+        features = encoded.features[where].astype(np.int64)
+        sizes = _values(encoded.values, where)
+        for labels, sign in ((gold, 1.0), (path, -1.0)):
+            add(0, features, labels[wrong][which].astype(np.int64), self.n_labels, sign * sizes)
+        moved = np.flatnonzero((gold[1:] != path[1:]) | (gold[:-1] != path[:-1])) + 1
+        for labels, sign in ((gold, 1.0), (path, -1.0)):
+            pair = labels[moved - 1].astype(np.int64) * self.n_labels + labels[moved]
+            add(self.transitions, pair, np.zeros_like(pair), 1, np.full(len(pair), sign))
+            if encoded.pair_indptr is not None and encoded.pair_features is not None:
+                where, which = _entries(encoded.pair_indptr, begin + moved)
+                features = encoded.pair_features[where].astype(np.int64)
+                sizes = _values(encoded.pair_values, where)
+                add(self.pairs, features, pair[which], self.n_labels**2, sign * sizes)
+        distinct, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+        sums = np.bincount(inverse, np.concatenate(values), len(distinct))
+        return Difference(distinct, sums.astype(np.float64))
+
+
+def _values(values: NDArray[np.float32] | None, where: Int64) -> Floats:
+    return np.ones(len(where)) if values is None else values[where].astype(np.float64)
+
+
+def _entries(indptr: Int64, tokens: NDArray[np.intp]) -> tuple[Int64, Int64]:
+    """The positions of the features of some tokens, and for each which of the tokens it is of."""
+    starts, sizes = indptr[tokens], indptr[tokens + 1] - indptr[tokens]
+    which = np.repeat(np.arange(len(tokens)), sizes)
+    within = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return starts[which] + within, which
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStep:
+    """What a batch did: for each of its wrong sentences the loss, τ and ‖δ‖²."""
+
+    losses: Floats
+    taus: Floats
+    norms2: Floats
+
+
+def step(
+    weights: TrainingWeights,
+    keys: Keys,
+    differences: list[Difference],
+    margins: Floats,
+    variant: str,
+    C: float,
+    clock: float,
+) -> BatchStep:
+    """Move the weights for the wrong sentences of one batch.
+
+    clock  after how many sentences the step happens: that many of the averaged vectors lack it
+    """
+    all_keys, columns = np.unique(
+        np.concatenate([d.keys for d in differences]), return_inverse=True
+    )
+    rows = np.zeros((len(differences), len(all_keys)))
+    rows[np.repeat(np.arange(len(rows)), [len(d.keys) for d in differences]), columns] = (
+        np.concatenate([d.values for d in differences])
+    )
+    gram = rows @ rows.T
+    r = margins - rows @ weights.gather(keys.transitions, keys.pairs, all_keys)
+    taus = solve_batch(gram, r, C, variant)
+    weights.scatter(keys.transitions, keys.pairs, all_keys, taus @ rows, clock)
+    return BatchStep(np.maximum(r, 0.0), taus, np.diag(gram).copy())
