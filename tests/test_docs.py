@@ -52,7 +52,7 @@ def prepare(folder: Path) -> dict[str, str]:
     for name in ("corpora", "configs", "examples"):
         shutil.copytree(PROJECT / name, folder / name)
     # What README.md calls the reader's own.
-    own = (folder / "configs" / "ner.yaml").read_text().replace("../models/ner/model", "models/my")
+    own = (folder / "configs" / "ner.yaml").read_text().replace("../models/ner", "models/my")
     (folder / "my.yaml").write_text(own.replace("../", ""))
     for name in ("new.conll", "test.conll"):
         shutil.copy(folder / "corpora" / "news" / "test.conll", folder / name)
@@ -62,12 +62,7 @@ def prepare(folder: Path) -> dict[str, str]:
         script = programs / name
         script.write_text(f'#!/bin/sh\nexec "{sys.executable}"{arguments} "$@"\n')
         script.chmod(0o755)
-    path = os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")])
-    return {
-        **os.environ,
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": path,
-    }
+    return {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
 
 
 def run(command: str, environment: dict[str, str]) -> int:
@@ -118,14 +113,12 @@ def test_blocks_are_found() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_every_example_runs(example: Path, tmp_path: Path) -> None:
-    path = os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, str(example)],
         capture_output=True,
         text=True,
         check=False,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": path},
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
