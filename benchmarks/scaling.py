@@ -102,7 +102,7 @@ def text_of(points: list[dict[str, Any]], quick: bool) -> str:
     parts = [
         f"`python benchmarks/scaling.py{' --quick' if quick else ''}` on {machine('numpy')}: "
         f"corpora of `corpora/generate.py`, {len(WORDS)} templates, median of the epochs after "
-        f"the first."
+        f"the first, in CPU seconds."
     ]
     for varied in ("tokens", "labels"):
         chosen = [point for point in points if point["varied"] == varied]

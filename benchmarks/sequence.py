@@ -26,12 +26,14 @@ from typing import Any
 from jobs import EPOCHS, GRID, SEEDS, TASKS, THEIR_EPOCHS, TRAINERS, C, Task, run
 from results import machine, table, write
 
+Answers = list[dict[str, Any]]
+
 
 def verdict(reached: bool) -> str:
     return "reached" if reached else "**short**"
 
 
-def median(answers: list[dict[str, Any]], key: str) -> float:
+def median(answers: Answers, key: str) -> float:
     return statistics.median(answer[key] for answer in answers)
 
 
@@ -49,75 +51,80 @@ class Options:
         return run(job, task=name, data=self.data, share=share, **arguments)
 
 
-def corpus_rows(name: str, options: Options) -> tuple[str, list[list[str]]]:
-    """The heading and the rows of one corpus."""
+def in_turn(name: str, epochs: int, options: Options) -> tuple[Answers, Answers]:
+    """Ours with every seed, and between them CRFsuite's `pa`, three times where it is quick."""
+    many_labels = TASKS[name].many_labels
+    pa = {"algorithm": "pa", "parameters": {"max_iterations": epochs}}
+    ours: Answers = []
+    theirs: Answers = []
+    for seed in SEEDS:
+        ours.append(options.run("ours", name, epochs=epochs, seed=seed))
+        if not theirs or not (options.quick or many_labels):
+            theirs.append(options.run("theirs", name, repeats=1 if many_labels else 3, **pa))
+    return ours, theirs
+
+
+def corpus_part(name: str, options: Options) -> str:
+    """The heading and the table of one corpus."""
     task = TASKS[name]
     count = run("count", task=name, data=options.data)
     if tuple(count["ours"]) != tuple(count["theirs"]):
         raise SystemExit(f"{name}: features differ: {count}")
     epochs = 1 if task.many_labels else EPOCHS
-    repeats = 1 if options.quick or task.many_labels else 3
-    ours, theirs = [], []
-    for seed in SEEDS:
-        ours.append(options.run("ours", name, epochs=epochs, seed=seed))
-        if len(theirs) < repeats:
-            pa = {"max_iterations": epochs}
-            theirs.append(
-                options.run(
-                    "theirs",
-                    name,
-                    algorithm="pa",
-                    parameters=pa,
-                    repeats=1 if task.many_labels else 3,
-                )
-            )
-    plural = "epoch" if epochs == 1 else "epochs"
+    ours, theirs = in_turn(name, epochs, options)
     rows = [
-        faster(f"file → model → tagged test set, {epochs} {plural}, `pa`", ours, theirs, 10),
+        faster(f"file → model → tagged test set, epochs: {epochs}, `pa`", ours, theirs, 10),
         faster("one training epoch, `pa`", ours, theirs, task.epoch_goal, "epoch"),
         tagging("from lists of tokens", ours, theirs, "tagging"),
         tagging("from the file", ours, theirs, "tagging_file"),
         memory("streamed", ours, theirs, task.memory_goal),
-        memory("held in lists", ours, [options.run("held", name)], task.memory_goal),
+    ]
+    parts = [
+        f"### {task.title}: {count['tokens']:,} tokens, {count['labels']} labels, "
+        f"{count['ours'][0]:,} features"
     ]
     if task.many_labels:
-        best_name, best = f"`pa`, {epochs} {plural}", theirs[0]["score"]
+        rows.append(scores(epochs, ours, "`pa`", theirs[0]["score"], task.score_goal))
     else:
-        trained = {
-            trainer: options.run(
-                "theirs", name, algorithm=algorithm, parameters=parameters, repeats=1
-            )
-            for trainer, (algorithm, parameters) in TRAINERS.items()
-            if not options.quick or trainer in ("lbfgs", "ap")
-        }
-        for trainer, answer in trained.items():
-            if trainer.startswith("lbfgs"):
-                rows.append(time_to_score(name, trainer, answer, options))
-        best_name = max(trained, key=lambda trainer: trained[trainer]["score"])
-        best = trained[best_name]["score"]
-        best_name = f"best of {len(trained)} trainers: `{best_name}`"
-    runs = {epochs: ours}
-    if not task.many_labels:
-        many = {"preset": False, "epochs": THEIR_EPOCHS}
-        runs[THEIR_EPOCHS] = [options.run("score", name, seed=seed, **many) for seed in SEEDS]
-    rows += [scores(n, answers, best_name, best, task.score_goal) for n, answers in runs.items()]
-    title = (
-        f"{task.title}: {count['tokens']:,} tokens, {count['labels']} labels, "
-        f"{count['ours'][0]:,} features"
+        held = [options.run("held", name)]
+        rows.append(memory("held in lists", ours, held, task.memory_goal))
+        told, more = against_trainers(name, ours, options)
+        parts.append(told)
+        rows += more
+    return "\n\n".join([*parts, table(["", "seqpa", "python-crfsuite", "ratio", "goal", ""], rows)])
+
+
+def against_trainers(name: str, ours: Answers, options: Options) -> tuple[str, list[list[str]]]:
+    """What CRFsuite's trainers reach, and the rows that compare with the best of them."""
+    trained = {
+        trainer: options.run("theirs", name, algorithm=algorithm, parameters=parameters, repeats=1)
+        for trainer, (algorithm, parameters) in TRAINERS.items()
+        if not options.quick or trainer in ("lbfgs", "ap")
+    }
+    rows = [
+        time_to_score(name, trainer, answer, options)
+        for trainer, answer in trained.items()
+        if trainer.startswith("lbfgs")
+    ]
+    best = max(trained, key=lambda trainer: trained[trainer]["score"])
+    described = f"best of {len(trained)} trainers: `{best}`"
+    longer = [
+        options.run("score", name, preset=False, epochs=THEIR_EPOCHS, seed=seed) for seed in SEEDS
+    ]
+    for epochs, answers in ((EPOCHS, ours), (THEIR_EPOCHS, longer)):
+        goal = TASKS[name].score_goal
+        rows.append(scores(epochs, answers, described, trained[best]["score"], goal))
+    listed = ", ".join(
+        f"`{trainer}` {answer['score']:.2f} ({answer['to_model']:.0f} s)"
+        for trainer, answer in trained.items()
     )
-    if not task.many_labels:
-        all_scores = ", ".join(
-            f"{trainer} {answer['score']:.2f} ({answer['to_model']:.0f} s)"
-            for trainer, answer in trained.items()
-        )
-        title += f"\n\nCRFsuite's trainers: {all_scores}."
-    return title, rows
+    return f"CRFsuite's trainers: {listed}.", rows
 
 
 def faster(
     what: str,
-    ours: list[dict[str, Any]],
-    theirs: list[dict[str, Any]],
+    ours: Answers,
+    theirs: Answers,
     goal: float,
     key: str = "total",
 ) -> list[str]:
@@ -133,9 +140,7 @@ def faster(
     ]
 
 
-def tagging(
-    what: str, ours: list[dict[str, Any]], theirs: list[dict[str, Any]], key: str
-) -> list[str]:
+def tagging(what: str, ours: Answers, theirs: Answers, key: str) -> list[str]:
     mine, other = median(ours, key), median(theirs, key)
     ratio = mine / other
     return [
@@ -148,9 +153,7 @@ def tagging(
     ]
 
 
-def memory(
-    what: str, ours: list[dict[str, Any]], theirs: list[dict[str, Any]], goal: float
-) -> list[str]:
+def memory(what: str, ours: Answers, theirs: Answers, goal: float) -> list[str]:
     mine, other = median(ours, "memory"), median(theirs, "memory")
     return [
         f"peak memory of training, their features {what}",
@@ -162,9 +165,7 @@ def memory(
     ]
 
 
-def scores(
-    epochs: int, ours: list[dict[str, Any]], best_name: str, best: float, goal: float
-) -> list[str]:
+def scores(epochs: int, ours: Answers, best_name: str, best: float, goal: float) -> list[str]:
     mean = statistics.mean(answer["score"] for answer in ours)
     return [
         f"score, epochs: {epochs}, seeds: {len(ours)}, against the {best_name}",
@@ -191,11 +192,7 @@ def time_to_score(name: str, trainer: str, lbfgs: dict[str, Any], options: Optio
 
 
 def comparison(names: list[str], options: Options) -> str:
-    head = ["", "seqpa", "python-crfsuite", "ratio", "goal", ""]
-    parts = []
-    for name in names:
-        title, rows = corpus_rows(name, options)
-        parts.append(f"### {title}\n\n{table(head, rows)}")
+    parts = [corpus_part(name, options) for name in names]
     empty = {m: run("empty", module=m)["memory"] for m in ("numpy", "seqpa", "pycrfsuite")}
     told = ", ".join(f"`import {m}` {mb:.0f} MB" for m, mb in empty.items())
     parts.append(f"Memory of an empty process, included above: {told}.")
