@@ -30,21 +30,29 @@ else:
 
 KERNELS = sorted(p for p in Path("seqpa/_kernel").glob("*.py") if not p.stem.startswith("_"))
 
-extensions = cythonize(
-    [
-        Extension(f"seqpa._kernel.{path.stem}", [path.as_posix()], extra_compile_args=FLAGS)
-        for path in KERNELS
-    ],
-    build_dir="build",
-    compiler_directives={
-        "language_level": 3,
-        "boundscheck": False,
-        "wraparound": False,
-        "cdivision": True,
-        "initializedcheck": False,
-    },
-)
-for extension in extensions:
-    extension.optional = True  # set here, since cythonize makes new ones and forgets it
+WORKERS = os.cpu_count() or 1
 
-setup(ext_modules=extensions)
+
+def main() -> None:
+    extensions = cythonize(
+        [
+            Extension(f"seqpa._kernel.{path.stem}", [path.as_posix()], extra_compile_args=FLAGS)
+            for path in KERNELS
+        ],
+        build_dir="build",
+        nthreads=WORKERS if sys.platform == "linux" else 0,
+        compiler_directives={
+            "language_level": 3,
+            "boundscheck": False,
+            "wraparound": False,
+            "cdivision": True,
+            "initializedcheck": False,
+        },
+    )
+    for extension in extensions:
+        extension.optional = True  # set here, since cythonize makes new ones and forgets it
+    setup(ext_modules=extensions, options={"build_ext": {"parallel": WORKERS}})
+
+
+if __name__ == "__main__":  # cythonize's workers may import this file
+    main()
