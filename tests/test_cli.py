@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from seqpa.sequence.tagger import SequenceTagger
 PROJECT = Path(__file__).parents[1]
 NEWS = PROJECT / "corpora" / "news"
 SEQPA = [sys.executable, "-m", "seqpa"]
+# Python looks for modules in the current directory first: run what is installed, not the sources.
+ELSEWHERE = tempfile.gettempdir()
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -231,7 +234,7 @@ def test_one_label_only_is_no_mistake(run: Run, tmp_path: Path) -> None:
 
 def process(*arguments: object, **more: Any) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [*SEQPA, *map(str, arguments)], stderr=subprocess.PIPE, cwd=PROJECT, check=False, **more
+        [*SEQPA, *map(str, arguments)], stderr=subprocess.PIPE, cwd=ELSEWHERE, check=False, **more
     )
 
 
@@ -253,7 +256,7 @@ def test_a_full_disk(model: Path, tmp_path: Path) -> None:
 def test_a_closed_standard_output(model: Path) -> None:
     quoted = " ".join(map(str, [*SEQPA, "tag", model, NEWS / "test.conll"]))
     done = subprocess.run(
-        ["sh", "-c", f"{quoted} >&-"], stderr=subprocess.PIPE, cwd=PROJECT, check=False
+        ["sh", "-c", f"{quoted} >&-"], stderr=subprocess.PIPE, cwd=ELSEWHERE, check=False
     )
     assert done.returncode == 2
     assert done.stderr.startswith(b"seqpa: error: standard output is closed")
@@ -268,7 +271,7 @@ def test_a_broken_pipe_is_silent(model: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         ["sh", "-c", f"({quoted}; echo status $? >&2) | head -n 1"],
         capture_output=True,
-        cwd=PROJECT,
+        cwd=ELSEWHERE,
         check=False,
     )
     assert done.stdout.count(b"\n") == 1
@@ -380,7 +383,7 @@ def test_tag_takes_input_without_the_label_column_and_gzip(
 
 def test_tag_reads_standard_input_as_it_comes(model: Path) -> None:
     with subprocess.Popen(
-        [*SEQPA, "tag", str(model)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=PROJECT
+        [*SEQPA, "tag", str(model)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ELSEWHERE
     ) as child:
         assert child.stdin is not None
         assert child.stdout is not None

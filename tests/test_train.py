@@ -161,10 +161,17 @@ def test_damaged_checkpoints(tmp_path: Path) -> None:
         TrainingRun(config(tmp_path), resume=True)
 
 
-def command(settings: Config, folder: Path, *more: str) -> list[str]:
+def start(settings: Config, folder: Path, *more: str) -> subprocess.Popen[str]:
+    """`seqpa train`, as it is installed: a folder with the sources in it would come first."""
     file = folder / "c.yaml"
     file.write_text(json.dumps(settings.model_dump(mode="json")))
-    return [sys.executable, "-m", "seqpa", "train", str(file), *more]
+    return subprocess.Popen(
+        [sys.executable, "-m", "seqpa", "train", str(file), *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+    )
 
 
 def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
@@ -181,18 +188,15 @@ def test_kill_9_and_resume_gives_the_bytes_of_an_unbroken_run(tmp_path: Path) ->
     unbroken = trained(tmp_path / "a", learner=learner)
     settings = config(tmp_path / "b", learner=learner)
     checkpoint = tmp_path / "b" / "m.safetensors.checkpoint"
-    process = subprocess.Popen(
-        command(settings, tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = start(settings, tmp_path)
     wait_for(checkpoint, process)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
     assert not (tmp_path / "b" / "m.safetensors").exists()
-    done = subprocess.run(
-        command(settings, tmp_path, "--resume"), capture_output=True, text=True, check=True
-    )
-    assert "after epoch" in done.stdout
+    out, err = start(settings, tmp_path, "--resume").communicate(timeout=60)
+    assert err == ""
+    assert "after epoch" in out
     assert (tmp_path / "b" / "m.safetensors").read_bytes() == unbroken
     assert not checkpoint.exists()
 
@@ -200,9 +204,7 @@ def test_kill_9_and_resume_gives_the_bytes_of_an_unbroken_run(tmp_path: Path) ->
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs POSIX signals")
 def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path) -> None:
     settings = config(tmp_path, data={"train": str(NEWS / "train.conll")}, learner={"epochs": 5000})
-    process = subprocess.Popen(
-        command(settings, tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = start(settings, tmp_path)
     wait_for(tmp_path / "m.safetensors.checkpoint", process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
