@@ -203,7 +203,7 @@ def _draw(rows: list[dict[str, Any]], names: tuple[str, ...]) -> Any:
                     color=figures.COLOURS[place],
                     markersize=7,
                     capsize=2,
-                    label=algorithm if column == 0 else None,
+                    label=_label(algorithm) if column == 0 else None,
                 )
         panel.set_title(title)
         panel.set_yscale("log")
@@ -213,11 +213,15 @@ def _draw(rows: list[dict[str, Any]], names: tuple[str, ...]) -> Any:
         panel.grid(axis="x", visible=False)
     figure.legend(
         *axes[0, 0].get_legend_handles_labels(),
-        loc="outside lower center",
-        ncol=len(ALGORITHMS),
+        loc="outside upper center",
+        ncol=4,
         frameon=False,
     )
     return figure
+
+
+def _label(algorithm: str) -> str:
+    return f"{algorithm} perceptron" if algorithm in PERCEPTRONS else algorithm
 
 
 def _table(rows: list[dict[str, Any]], names: tuple[str, ...]) -> str:
@@ -230,7 +234,7 @@ def _table(rows: list[dict[str, Any]], names: tuple[str, ...]) -> str:
             cell = f"{100 * error:.2f} ± {100 * half:.2f} ({updates:,.0f}"
             alone = _grid(rows, name, algorithm, "left_alone").mean()
             cells.append(cell + (f"; {alone:,.0f} mistakes left alone)" if alone else ")"))
-        lines.append((algorithm, *cells))
+        lines.append((_label(algorithm), *cells))
     return markdown_table(("algorithm", *names), lines)
 
 
@@ -242,7 +246,7 @@ def _checks(rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[Check]:
     for name in names:
         error = {algorithm: mean(name, algorithm) for algorithm in ALGORITHMS}
         updates = {algorithm: mean(name, algorithm, "updates") for algorithm in ALGORITHMS}
-        shown = {algorithm: f"{algorithm} {100 * error[algorithm]:.2f} %" for algorithm in error}
+        shown = {a: f"{_label(a)} {100 * error[a]:.2f} %" for a in error}
         moved = ", ".join(f"{a} {updates[a]:,.0f}" for a in ("IELLIP", *BASELINES))
         compared = ", ".join(shown[a] for a in ("IELLIP", *BASELINES))
         checks += [
@@ -279,7 +283,7 @@ def _checks(rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[Check]:
             f"{SEPARABLE}: where all examples are, CELLIP finds a classifier for every mistake",
             alone == 0,
             f"{alone} mistakes left alone; "
-            + ", ".join(f"{a} {100 * mean(SEPARABLE, a):.2f} %" for a in ALGORITHMS),
+            + ", ".join(f"{_label(a)} {100 * mean(SEPARABLE, a):.2f} %" for a in ALGORITHMS),
         )
     )
     return checks

@@ -29,7 +29,8 @@ from seqpa.experiments.setup import Setup
 
 C_GRID = np.logspace(-5, 1, 7)
 SIGMA_GRID = np.logspace(-4, 1, 6)
-_SUBSAMPLE = 1000  # examples, at most, on which C and σ are chosen
+_SUBSAMPLE = 2000  # examples, at most, on which C and σ are chosen
+_PASSES = 5
 
 Algorithm = tuple[str, int]  # the step and the size of a mini-batch
 ALGORITHMS: tuple[Algorithm, ...] = tuple(itertools.product(VARIANTS, BATCH_SIZES))
@@ -80,7 +81,8 @@ def run(setup: Setup) -> Outcome:
     ]
     rows = [row for found in setup.each("minibatch", _trial, tasks) for row in found]
     shown = "twonorm" if folder else names[-1]
-    rounds = _rounds(next(t for t in tasks if t.name == shown and t.trial == 0))
+    first = next(task for task in tasks if task.name == shown)
+    (rounds,) = setup.each("one run", _rounds, [first])
     picked = [
         {"data": name, "algorithm": step, "B": B, "C": C, "sigma": sigma}
         for name in names
@@ -92,11 +94,13 @@ def run(setup: Setup) -> Outcome:
 Perez-Suay et al., §4. BPAI, BPAII and BPALS (PA-I, PA-II and least squares on mini-batches of B
 examples) with a Gaussian kernel and a bias inside the norm. As §4.1 says, C out of 7 values from
 10⁻⁵ to 10 and σ out of 6 from 10⁻⁴ to 10 are, for each algorithm and set, those with the smallest
-online error on {subsamples} random subsamples (here half of a set, {_SUBSAMPLE:,} examples at
-most); then {trials} trials learn in one pass from 75 % of a set and test the last predictor on the
-rest. Where the document does not say: features are scaled to mean 0 and variance 1, and σ is the
-factor in exp(−σ‖x − z‖²). Online error: mistakes of the predictor from before its mini-batch.
-Intervals: 95 % of the mean.
+online error on {subsamples} random subsamples (75 % of a set, {_SUBSAMPLE:,} examples at most);
+then {trials} trials learn from 75 % of a set and test the last predictor on the rest. Where the
+document does not say: features are scaled to mean 0 and variance 1, σ is the factor in
+exp(−σ‖x − z‖²), and learning takes {_PASSES} passes. One pass is too little for the document's
+numbers (on sonar it leaves errors of 20 to 30 %, where the document has 13 to 16 %). Online error:
+mistakes of the predictor from before its mini-batch, in the first pass. Intervals: 95 % of the
+mean.
 """,
         tables={"minibatch": rows, "rounds": rounds, "chosen": picked},
         figures={
@@ -123,18 +127,32 @@ def _data(name: str, folder: Path | None) -> tuple[Floats, Floats]:
 
 
 def _learn(
-    X: Floats, y: Floats, step: str, B: int, C: float, sigma: float, *, record: bool = False
+    X: Floats,
+    y: Floats,
+    step: str,
+    B: int,
+    C: float,
+    sigma: float,
+    *,
+    passes: int = 1,
+    record: bool = False,
 ) -> tuple[KernelLearner, Run]:
+    """The learner after all passes, and its first pass."""
     kernel = Kernel("rbf", gamma=sigma, bias=True)
     learner = KernelLearner(Binary(), step, kernel=kernel, batch_size=B)
-    return learner, learner.run(Examples.from_array(X), y, C=C, record=record)
+    examples = Examples.from_array(X)
+    first = learner.run(examples, y, C=C, record=record)
+    rng = np.random.default_rng(6003)
+    for _ in range(passes - 1):
+        learner.run(examples, y, C=C, order=rng.permutation(len(y)))
+    return learner, first
 
 
 def _online_errors(choice: Choice) -> Floats:
     """float64[algorithms, values of C]."""
     X, y = _data(choice.name, choice.folder)
     rng = np.random.default_rng([6000, choice.subsample])
-    rows = rng.permutation(len(y))[: min(choice.most, len(y) // 2)]
+    rows = rng.permutation(len(y))[: min(choice.most, 3 * len(y) // 4)]
     return np.array(
         [
             [
@@ -167,7 +185,7 @@ def _trial(task: Trial) -> list[dict[str, Any]]:
     learn, test = _split(len(y), task.trial, task.most)
     rows = []
     for (step, B), (C, sigma) in zip(ALGORITHMS, task.chosen, strict=True):
-        learner, passed = _learn(X[learn], y[learn], step, B, C, sigma)
+        learner, passed = _learn(X[learn], y[learn], step, B, C, sigma, passes=_PASSES)
         wrong = y[test] * learner.scores(X[test])[:, 0] <= 0
         rows.append(
             {
