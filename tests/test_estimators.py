@@ -98,7 +98,7 @@ NEGATIVE = dict.fromkeys(
         (EllipsoidClassifier("cellip", shape="diagonal"), {}),
         (EllipsoidMultilabelClassifier(), ONE_COLUMN),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_scikit_learn_s_own_checks(estimator, not_in_its_contract: dict[str, str]) -> None:
     with warnings.catch_warnings():
