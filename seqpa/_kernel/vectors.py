@@ -118,10 +118,17 @@ class Rows:
         c: cython.double
         d: cython.double
         if self.sparse and K == 1:
+            # Two sums, by hand: the compiler would make vectors of the indices, which is slower.
             a = W[n, 0] if self.bias else 0.0
-            for j in range(self.indptr[i], self.indptr[i + 1]):
+            b = 0.0
+            j = self.indptr[i]
+            while j + 1 < self.indptr[i + 1]:
                 a = a + self.data[j] * W[self.indices[j], 0]
-            out[0] = a
+                b = b + self.data[j + 1] * W[self.indices[j + 1], 0]
+                j += 2
+            if j < self.indptr[i + 1]:
+                a = a + self.data[j] * W[self.indices[j], 0]
+            out[0] = a + b
         elif self.sparse:
             for k in range(K):
                 out[k] = W[n, k] if self.bias else 0.0
@@ -166,7 +173,8 @@ class Rows:
         if cython.compiled:
             for j in range(self.indptr[i], self.indptr[i + 1]):
                 prefetch(cython.address(W[self.indices[j], 0]))
-                prefetch(cython.address(W[self.indices[j], last]))
+                if last > 0:
+                    prefetch(cython.address(W[self.indices[j], last]))
 
     @cython.cfunc
     @cython.nogil
