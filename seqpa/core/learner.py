@@ -9,6 +9,7 @@ passes         the loop over passes: a generator of runs, so that whoever iterat
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -61,7 +62,7 @@ class Run:
     downs: Indices | None = None
 
 
-class OnlineLearner:
+class OnlineLearner(ABC):
     """A problem, a step, and passes over examples; a subclass keeps the weights and moves them.
 
     seen  examples so far: the clock of the mean
@@ -120,9 +121,9 @@ class OnlineLearner:
             *sums, rows, loss_t, tau, norm2, cost_t, up.astype(np.intp), down.astype(np.intp)
         )
 
+    @abstractmethod
     def _check(self, examples: Examples) -> None:
         """Refuse examples that do not fit; make ready for those that do."""
-        raise NotImplementedError
 
     def _parts(
         self, examples: Examples, y: NDArray[Any], C: Floats, rows: Indices, *, shuffled: bool
@@ -141,9 +142,9 @@ class OnlineLearner:
             chosen = rows[first : first + size]
             yield examples.take(chosen), y[chosen], C[chosen], np.arange(len(chosen))
 
+    @abstractmethod
     def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:
         """Present the rows of one part."""
-        raise NotImplementedError
 
 
 class Learner(OnlineLearner):

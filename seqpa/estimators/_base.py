@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeAlias
@@ -69,7 +70,7 @@ RULES: dict[str, Rule] = {
 }
 
 
-class OnlineEstimator(BaseEstimator):
+class OnlineEstimator(BaseEstimator, ABC):
     """Passes over the examples, and the attributes that tell about them.
 
     Attributes of every estimator after `fit` or `partial_fit`; the sums run over all examples of
@@ -96,8 +97,9 @@ class OnlineEstimator(BaseEstimator):
 
     # What subclasses say.
 
+    @abstractmethod
     def _problem(self) -> Problem:
-        raise NotImplementedError
+        """Which constraint an example asks for."""
 
     def _step(self) -> str:
         return str(self.get_params()["variant"])
