@@ -402,3 +402,10 @@ def test_the_example_of_selective_sampling() -> None:
     assert asked < 300
     assert model.n_updates_ / asked > 1.5 * other.n_updates_ / at_random
     assert model.score(X, y) > 0.9
+
+
+def test_a_shape_lost_in_rounding_is_an_error() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(6000, 5)), np.sign(rng.normal(size=6000))
+    with pytest.raises(SeqpaError, match=r"take b \+ c below 1"):
+        EllipsoidClassifier(b=1.0, c=0.5, max_iter=3, tol=None).fit(X, y)

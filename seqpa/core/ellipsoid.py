@@ -165,6 +165,12 @@ class EllipsoidLearner(Learner):
         self._scale, self._next_c, missed = body.state()
         self.missed += missed
         self.updates += run.totals()[-1]
+        widths = self._Q if self.shape == "diagonal" else np.diagonal(self._Q)
+        if not (np.isfinite(self._scale) and np.isfinite(widths).all() and widths.min() > 0.0):
+            raise SeqpaError(
+                f"the ellipsoid's shape is lost in rounding after {self.updates} updates: with "
+                f"b = {self.b:g} every update widens it; take b + c below 1, as Theorem 3 does"
+            )
 
     def _lay_out(self, by_feature: bool) -> None:
         """Always [labels, features]: one behind the other they are the space of P."""
