@@ -108,10 +108,6 @@ class OnlineEstimator(BaseEstimator, ABC):
         """What makes the learner: the class whose weights move as this estimator's do."""
         return Learner
 
-    def _scores(self, X: Any) -> Floats:
-        """The score of each label for new examples, float64[n, K]."""
-        raise NotImplementedError
-
     def _after_pass(self, run: Run, examples: Examples, target: Any) -> None:
         """Called after every pass, with what it counted."""
 
@@ -237,6 +233,7 @@ class LinearEstimator(OnlineEstimator):
 class LabelClassifier(ClassifierMixin, OnlineEstimator):
     """Labels of any kind around the ±1, or the indices, that a problem knows."""
 
+    _scores: Callable[[Any], Floats]  # of each label for new examples, float64[n, K]
     classes_: NDArray[Any]
 
     def fit(self, X: Any, y: Any) -> LabelClassifier:
