@@ -12,6 +12,7 @@ quadratic, budget, blocks
 store    encoded sentences, and the weights of their features
 chain    first-order chains: Viterbi
 trainer  the epoch loop of chains
+strings  words to numbers
 hashing  templates over tokens: attribute values to feature ids
 """
 
@@ -39,6 +40,7 @@ _MODULES = (
     "store",
     "chain",
     "trainer",
+    "strings",
     "hashing",
 )
 

@@ -24,9 +24,16 @@ from numpy.typing import ArrayLike, NDArray
 from seqpa.errors import SeqpaError
 from seqpa.sequence.encode import Encoded, starts_of
 from seqpa.sequence.resources import Arrays, pack_strings, unpack_strings
-from seqpa.sequence.tables import Numbers
 
 _LARGEST = float(np.finfo(np.float32).max)
+
+
+class Numbers(dict[str, int]):
+    """Strings numbered in the order in which they are first looked up with []."""
+
+    def __missing__(self, key: str) -> int:
+        number = self[key] = len(self)
+        return number
 
 
 class DictEncoder:

@@ -1,14 +1,14 @@
 """From columns of strings to integer arrays: where strings stop.
 
 Everything goes by columns. A column's words are numbered once; each attribute is computed once for
-each distinct word and its values are numbered; so a token becomes a row of small integers, its
+each distinct word and its values are numbered; so a token becomes a handful of small integers, its
 cells, and one compiled pass (`seqpa._kernel.hashing`) turns the cells of a token and its neighbours
 into feature ids, template by template.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -29,7 +29,7 @@ from seqpa.sequence.resources import (
     pack_strings,
     unpack_strings,
 )
-from seqpa.sequence.tables import Column, FeatureNames, FeatureTable
+from seqpa.sequence.tables import Column, FeatureNames, FeatureTable, NotAString
 from seqpa.sequence.templates import Attribute, Part, parse_all
 
 
@@ -76,12 +76,12 @@ class FeatureEncoder:
     >>> encoder = FeatureEncoder(["word[0]", "word[-1]|suffix(1)[0]"])
     >>> corpus = encoder.fit_transform([["a", "dog", "a", "dig"]], [2, 2])
     >>> corpus.indptr.tolist(), corpus.features.tolist()
-    ([0, 2, 4, 6, 8], [0, 1, 2, 3, 0, 1, 4, 3])
+    ([0, 2, 4, 6, 8], [0, 2, 1, 3, 0, 2, 4, 3])
     >>> encoder.feature_names()
-    ['word[0]=a', 'word[-1]=<-1>|suffix(1)[0]=a', 'word[0]=dog', 'word[-1]=a|suffix(1)[0]=g', \
+    ['word[0]=a', 'word[0]=dog', 'word[-1]=<-1>|suffix(1)[0]=a', 'word[-1]=a|suffix(1)[0]=g', \
 'word[0]=dig']
     >>> encoder.transform([["a", "log"]], [2]).features.tolist()
-    [0, 1, 3]
+    [0, 2, 3]
     """
 
     def __init__(
@@ -162,14 +162,12 @@ class FeatureEncoder:
         A new feature must reach the cutoff within this corpus.
         """
         starts = self._check(columns, lengths)
-        cells = [column.learn(words) for column, words in zip(self._words, columns, strict=True)]
-        return self._encode(self._joined(cells, columns, starts), starts, grow=True)
+        return self._encode(self._cells(columns, starts, Column.learn), starts, grow=True)
 
     def transform(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> Encoded:
         """Encode with the features that are known; others are left out. Safe from many threads."""
         starts = self._check(columns, lengths)
-        cells = [column.look_up(words) for column, words in zip(self._words, columns, strict=True)]
-        return self._encode(self._joined(cells, columns, starts), starts, grow=False)
+        return self._encode(self._cells(columns, starts, Column.look_up), starts, grow=False)
 
     def _check(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> NDArray[np.int64]:
         if len(columns) != len(self.columns):
@@ -183,24 +181,28 @@ class FeatureEncoder:
                 raise SeqpaError(
                     f"column {name!r} has {len(words)} tokens, the first {len(columns[0])}"
                 )
-            if not {str}.issuperset(map(type, words)):
-                for i, word in enumerate(words):
-                    if not isinstance(word, str):
-                        s = int(np.searchsorted(starts, i, side="right"))
-                        where = f"sentence {s}, token {i - starts[s - 1] + 1}, column {name!r}"
-                        raise SeqpaError(f"{where}: expected a string, not {word!r}")
         return starts
 
-    def _joined(
+    def _cells(
         self,
-        cells: list[NDArray[np.int32]],
         columns: Sequence[Sequence[str]],
         starts: NDArray[np.int64],
+        of: Callable[[Column, Sequence[str]], NDArray[np.int32]],
     ) -> NDArray[np.int32]:
+        """Every attribute's values: those that `of` finds in each column, and the lexicons'."""
+        cells = []
+        for column, words in zip(self._words, columns, strict=True):
+            try:
+                cells.append(of(column, words))
+            except NotAString as error:
+                i, word = error.args
+                s = int(np.searchsorted(starts, i, side="right"))
+                where = f"sentence {s}, token {i - starts[s - 1] + 1}, column {column.name!r}"
+                raise SeqpaError(f"{where}: expected a string, not {word!r}") from None
         if self._lexicons:
             bounds = starts.tolist()
-            cells += [lexicon.mark(columns[c], bounds)[:, None] for lexicon, c in self._lexicons]
-        return cells[0] if len(cells) == 1 else np.concatenate(cells, axis=1)
+            cells += [lexicon.mark(columns[c], bounds)[None] for lexicon, c in self._lexicons]
+        return cells[0] if len(cells) == 1 else np.concatenate(cells)
 
     def _n_values(self) -> NDArray[np.int64]:
         sizes = [len(values) for column in self._words for values in column.values]

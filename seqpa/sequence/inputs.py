@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seqpa._kernel import strings
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence.dicts import DictEncoder
@@ -121,9 +121,9 @@ def token_kind(X: Any) -> str:
     """
     if isinstance(X, (str, bytes)):
         raise SeqpaError("X is a string: give a list of sentences, each a list of tokens")
-    strings = [i for i, sentence in enumerate(X) if isinstance(sentence, (str, bytes))]
-    if strings:
-        raise SeqpaError(f"sentence {strings[0] + 1} is a string: give a list of tokens")
+    for i, sentence in enumerate(X):
+        if isinstance(sentence, (str, bytes)):
+            raise SeqpaError(f"sentence {i + 1} is a string: give a list of tokens")
     for i, sentence in enumerate(X):
         for token in sentence:
             if isinstance(token, (str, tuple)):
@@ -152,40 +152,34 @@ def flat_columns(X: Any, columns: Sequence[str]) -> tuple[list[list[str]], NDArr
         return [X.columns[X.names.index(name)] for name in columns], X.lengths
     token_kind(X)
     lengths = np.fromiter(map(len, X), np.int64, len(X))
-    tokens = list(chain.from_iterable(X))
-    kinds = set(map(type, tokens))
-    if kinds <= {str}:
-        if len(columns) != 1 and tokens:
-            raise SeqpaError(
-                f"tokens are strings, but the columns are {', '.join(columns)}: give tuples"
-            )
-        return [tokens] if len(columns) == 1 else [[] for _ in columns], lengths
     width = len(columns)
-    if kinds != {tuple} or set(map(len, tokens)) != {width}:
-        _complain(tokens, lengths, columns)
     if width == 1:
-        cells = [[t if isinstance(t, str) else t[0] for t in tokens]]
-    else:
-        cells = [list(map(itemgetter(i), tokens)) for i in range(width)]
-    for name, column in zip(columns, cells, strict=True):
-        if set(map(type, column)) != {str}:
-            bad = next((cell for cell in column if not isinstance(cell, str)), None)
-            if bad is not None:
-                raise SeqpaError(f"column {name!r} has the cell {bad!r}: cells are strings")
+        words = list(chain.from_iterable(X))
+        if not {str}.issuperset(map(type, words)):  # tuples of one cell among them, or worse
+            words = [t[0] if isinstance(t, tuple) and len(t) == 1 else t for t in words]
+        return [words], lengths
+    cells = []
+    for place in range(width):
+        column = strings.column_of(X, place, width)
+        if column is None:
+            raise _not_a_tuple(X, columns)
+        cells.append(column)
     return cells, lengths
 
 
-def _complain(tokens: list[Any], lengths: NDArray[np.int64], columns: Sequence[str]) -> None:
-    """Raise for the first token that is no tuple of the columns, if there is one."""
-    for t, token in enumerate(tokens):
-        if not (isinstance(token, tuple) and len(token) == len(columns)) and not (
-            len(columns) == 1 and isinstance(token, str)
-        ):
-            sentence = int(np.searchsorted(np.cumsum(lengths), t, side="right"))
-            raise SeqpaError(
-                f"sentence {sentence + 1}: the token {token!r} is not a tuple of the "
-                f"{len(columns)} columns {', '.join(columns)}"
-            )
+def _not_a_tuple(X: Any, columns: Sequence[str]) -> SeqpaError:
+    """The error for the first token that is no tuple of the columns."""
+    names = ", ".join(columns)
+    for i, sentence in enumerate(X):
+        for token in sentence:
+            if isinstance(token, str):
+                return SeqpaError(f"tokens are strings, but the columns are {names}: give tuples")
+            if not (isinstance(token, tuple) and len(token) == len(columns)):
+                return SeqpaError(
+                    f"sentence {i + 1}: the token {token!r} is not a tuple of the "
+                    f"{len(columns)} columns {names}"
+                )
+    raise AssertionError("every token is a tuple of the columns")
 
 
 def flat_labels(X: Any, y: Any) -> list[str]:

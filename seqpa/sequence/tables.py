@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress, islice, repeat
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa._kernel import hashing
+from seqpa._kernel import hashing, strings
 from seqpa.errors import SeqpaError
 from seqpa.sequence import attributes
 from seqpa.sequence.resources import Resource
 from seqpa.sequence.templates import Attribute, Template
 
 
-class Numbers(dict[str, int]):
-    """Strings numbered in the order in which they are first looked up with []."""
-
-    def __missing__(self, key: str) -> int:
-        number = self[key] = len(self)
-        return number
-
-    def newest(self, count: int) -> list[str]:
-        """The last `count` strings, oldest first, without a walk over all."""
-        return list(islice(reversed(self), count))[::-1]
+class NotAString(Exception):
+    """A token that is not a string, by its number; the encoder knows its place."""
 
 
 class Column:
@@ -39,25 +31,23 @@ class Column:
     ) -> None:
         self.name = name
         self.attributes = list(own)
-        self.words = Numbers()
+        self.words: dict[str, int] = {}
         # The word itself is its own value, so it has no second numbering.
-        self.values = [self.words if a.kind is None else Numbers() for a in own]
+        self.values: list[dict[str, int]] = [self.words if a.kind is None else {} for a in own]
         self.functions = [_function(a, resources) for a in own]
         self.table = np.full((1, len(own)), -1, np.int32)
 
     def learn(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """The cells of these tokens; new words and values get the next numbers."""
-        if not self.functions:
-            return np.empty((len(words), 0), np.int32)
-        before = len(self.words)
-        ids = np.fromiter(map(self.words.__getitem__, words), np.int32, len(words))
-        if len(self.words) > before:
-            self._compute(self.words.newest(len(self.words) - before), before)
-        return self.table[ids]
+        """The cells of these tokens, a row for each attribute; what is new gets the next number."""
+        ids, fresh = self._number(words)
+        if fresh:
+            self._compute(fresh)
+        return np.ascontiguousarray(self.table[ids].T)
 
-    def _compute(self, new: list[str], before: int) -> None:
-        """Fill the rows of the words from number `before` on."""
-        after = before + len(new)
+    def _compute(self, fresh: dict[str, int]) -> None:
+        """Take in new words: fill their rows of the table."""
+        before, after = len(self.words), len(self.words) + len(fresh)
+        self.words.update(fresh)
         if after > len(self.table):
             larger = np.empty((max(after, 2 * before), len(self.functions)), np.int32)
             larger[:before] = self.table[:before]
@@ -66,29 +56,41 @@ class Column:
             if function is None:
                 self.table[before:after, k] = np.arange(before, after)
             else:
-                found = (-1 if v is None else values[v] for v in map(function, new))
-                self.table[before:after, k] = np.fromiter(found, np.int32, len(new))
+                found = [
+                    -1 if value is None else values.setdefault(value, len(values))
+                    for value in map(function, fresh)
+                ]
+                self.table[before:after, k] = found
 
     def look_up(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """The cells of these tokens; changes nothing, so any number of threads may call it."""
-        if not self.functions:
-            return np.empty((len(words), 0), np.int32)
-        ids = np.fromiter(map(self.words.get, words, repeat(-1)), np.intp, len(words))
-        unseen = np.flatnonzero(ids < 0)
-        if len(unseen) == 0:
-            return self.table[ids]
-        ids[unseen] = 0
-        cells = self.table[ids]
-        places = [words[i] for i in unseen.tolist()]
-        rows = {word: row for row, word in enumerate(dict.fromkeys(places))}
+        """The same for known words and values alone. Changes nothing: safe from many threads."""
+        ids, fresh = self._number(words)
+        if not fresh:
+            return np.ascontiguousarray(self.table[ids].T)
         found = [
-            [-1] * len(rows)
+            [-1] * len(fresh)
             if function is None
-            else [values.get(value, -1) for value in map(function, rows)]  # type: ignore[arg-type]
+            else [values.get(value, -1) for value in map(function, fresh)]  # type: ignore[arg-type]
             for values, function in zip(self.values, self.functions, strict=True)
         ]
-        cells[unseen] = np.array(found, np.int32).T[[rows[word] for word in places]]
+        unseen = np.flatnonzero(ids >= len(self.words))
+        rows = ids[unseen] - len(self.words)
+        ids[unseen] = 0
+        cells = np.ascontiguousarray(self.table[ids].T)
+        cells[:, unseen] = np.array(found, np.int32)[:, rows]
         return cells
+
+    def _number(self, words: Sequence[str]) -> tuple[NDArray[np.int32], dict[str, int]]:
+        """Each word's number, and those of the words that are not known."""
+        ids = np.zeros(len(words), np.int32)
+        fresh: dict[str, int] = {}
+        if not self.functions and {str}.issuperset(map(type, words)):
+            return ids, fresh  # nothing looks at this column
+        words = words if isinstance(words, list) else list(words)
+        wrong = strings.number(words, self.words, fresh, ids)
+        if wrong >= 0:
+            raise NotAString(wrong, words[wrong])
+        return ids, fresh
 
     def take(self, old: Column, masks: Sequence[NDArray[np.bool_]]) -> None:
         """Take over the masked values of another column with the same attributes, renumbered.
@@ -116,11 +118,11 @@ class Column:
     ) -> None:
         """Set all words, each attribute's values (None: the words) and all cells, checked."""
         where = f"damaged model: column {self.name!r}"
-        for numbers, strings in zip((self.words, *self.values), (words, *values), strict=True):
-            if strings is not None:
+        for numbers, known in zip((self.words, *self.values), (words, *values), strict=True):
+            if known is not None:
                 numbers.clear()
-                numbers.update(zip(strings, range(len(strings)), strict=True))
-                if len(numbers) != len(strings):
+                numbers.update(zip(known, range(len(known)), strict=True))
+                if len(numbers) != len(known):
                     raise SeqpaError(f"{where} has the same string twice")
         if cells.shape != (len(words), len(self.functions)):
             raise SeqpaError(f"{where} has {cells.shape} cells for {len(words)} words")
@@ -152,7 +154,11 @@ class FeatureTable:
         self.n_parts = np.array([len(t.parts) for t in templates], np.int64)
         self.first_part = np.concatenate([[0], np.cumsum(self.n_parts)]).astype(np.int64)
         self.column = np.array([cell_of[part.attribute] for part in parts], np.int64)
-        self.offset = np.array([part.offset for part in parts], np.int64)
+        # Parts of several templates look at the same place: each such view is taken once.
+        seen = [(cell_of[part.attribute], part.offset) for part in parts]
+        views = {view: v for v, view in enumerate(dict.fromkeys(seen))}
+        self.view = np.array([views[view] for view in seen], np.int64)
+        self.view_column, self.view_offset = np.array([*views], np.int64).reshape(-1, 2).T.copy()
         self.clear()
 
     def clear(self) -> None:
@@ -189,21 +195,24 @@ class FeatureTable:
         self, cells: NDArray[np.int32], starts: NDArray[np.int64], edges: int, grow: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Each token's features: (indptr, features)."""
-        indptr = np.zeros(len(cells) + 1, np.int64)
-        features = np.empty(len(cells) * len(self.templates), np.int32)
+        n_tokens = cells.shape[1]
+        indptr = np.zeros(n_tokens + 1, np.int64)
+        features = np.empty(n_tokens * len(self.templates), np.int32)
         state = self.state if grow else self.state.copy()
         state[3] = 0
+        work = np.empty((len(self.view_column) + 3, hashing.BLOCK), np.int64)
         if grow:
             self._described = self.names = None
         token = 0
-        while token < len(cells):
+        while token < n_tokens:
             token = hashing.encode(
                 cells,
                 starts,
-                self.first_part,
-                self.column,
-                self.offset,
+                self.view_column,
+                self.view_offset,
                 np.int64(edges),
+                self.first_part,
+                self.view,
                 self.direct_at,
                 self.direct,
                 self.table,
@@ -211,12 +220,14 @@ class FeatureTable:
                 grow,
                 token,
                 state,
+                work,
                 indptr,
                 features,
             )
-            if token < len(cells):
+            if token < n_tokens:
                 self.reserve(np.zeros(int(self.column.max()) + 1, np.int64), len(self.table))
-        return indptr, features[: state[3]].copy()
+        features.resize(int(state[3]), refcheck=False)  # in place: a copy would double the memory
+        return indptr, features
 
     def described(
         self, mask: NDArray[np.bool_] | None = None
