@@ -1,16 +1,6 @@
 cimport cython
 
-from seqpa._kernel.store cimport Sequences, Store
-
-@cython.final
-cdef class Scratch:
-    cdef float[::1] em
-    cdef float[::1] s
-    cdef float[::1] best
-    cdef int[:, ::1] back
-    cdef float[:, ::1] pairs
-    cdef float[::1] flat_pairs
-    cdef int[::1] path
+from seqpa._kernel.store cimport Scratch, Sequences, Store
 
 @cython.final
 cdef class Chain:
@@ -26,6 +16,7 @@ cdef class Chain:
     cdef const unsigned char[::1] open
     cdef const int[::1] narrow_indptr
     cdef const int[::1] narrow
+    cdef bint has_narrow
 
     cdef void bound_row(self, Py_ssize_t p) noexcept nogil
     cdef void transition(self, Sequences data, Py_ssize_t t, Scratch work) noexcept nogil

@@ -14,30 +14,15 @@ except ImportError:
     from seqpa._kernel import _stand_in as cython
 
 if cython.compiled:
-    from cython.cimports.seqpa._kernel.store import Sequences
+    from cython.cimports.seqpa._kernel.store import Scratch, Sequences
 else:
-    from seqpa._kernel.store import Sequences
+    from seqpa._kernel.store import Scratch, Sequences
 
 COMPILED = cython.compiled
 
 # What a forbidden transition, start, end or label scores: no path that avoids it loses to it.
 FORBIDDEN = -1e30
 _FORBIDDEN = cython.declare(cython.float, -1e30)
-
-
-@cython.final
-@cython.cclass
-class Scratch:
-    """Room for decoding one sentence; each thread has its own."""
-
-    def __init__(self, em, s, best, back, pairs, path):
-        self.em = em
-        self.s = s
-        self.best = best
-        self.back = back
-        self.pairs = pairs
-        self.flat_pairs = pairs.reshape(-1)
-        self.path = path
 
 
 @cython.final
@@ -81,6 +66,7 @@ class Chain:
         self.open = open
         self.narrow_indptr = narrow_indptr
         self.narrow = narrow
+        self.has_narrow = len(narrow) > 0
         for p in range(n_labels):
             self.bound_row(p)
 
@@ -178,7 +164,7 @@ class Chain:
         legal: cython.bint = True
         if n == 0:
             return True
-        self.store.emission(data, begin, work.em)
+        self.store.emission(data, begin, work)
         for y in range(K):
             work.s[y] = work.em[y] + self.first[y]
         if has_fixed:
@@ -206,13 +192,13 @@ class Chain:
                 for p in range(K):
                     if work.s[p] + self.high[p] >= bar:
                         self.relax(self.trans, p, t, work)
-                    else:
+                    elif self.has_narrow:
                         for a in range(self.narrow_indptr[p], self.narrow_indptr[p + 1]):
                             y = self.narrow[a]
                             if work.s[p] + self.trans[p, y] > work.best[y]:
                                 work.best[y] = work.s[p] + self.trans[p, y]
                                 work.back[t, y] = p
-            self.store.emission(data, begin + t, work.em)
+            self.store.emission(data, begin + t, work)
             for y in range(K):
                 work.s[y] = work.best[y] + work.em[y]
             if has_fixed:
@@ -270,7 +256,7 @@ class Chain:
         p: cython.Py_ssize_t
         y: cython.Py_ssize_t
         with cython.nogil:
-            self.store.emission(data, t, work.em)
+            self.store.emission(data, t, work)
             if pairs:
                 if data.has_pairs:
                     self.transition(data, t, work)

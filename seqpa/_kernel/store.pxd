@@ -14,16 +14,29 @@ cdef class Sequences:
     cdef bint has_pair_values
 
 @cython.final
+cdef class Scratch:
+    cdef float[::1] em
+    cdef long long[::1] picked
+    cdef float[::1] s
+    cdef float[::1] best
+    cdef int[:, ::1] back
+    cdef float[:, ::1] pairs
+    cdef float[::1] flat_pairs
+    cdef int[::1] path
+
+@cython.final
 cdef class Store:
     cdef float[::1] arena
     cdef int[:, ::1] rows
+    cdef int[::1] places
     cdef Py_ssize_t used
     cdef int stride
     cdef Py_ssize_t width
     cdef int dense_at
 
     cdef void add_row(self, Py_ssize_t f, float value, float[::1] out) noexcept nogil
-    cdef void emission(self, Sequences data, Py_ssize_t t, float[::1] out) noexcept nogil
+    cdef void emission(self, Sequences data, Py_ssize_t t, Scratch work) noexcept nogil
+    cdef void add_dense(self, Py_ssize_t n, Scratch work) noexcept nogil
     cdef void pair_emission(self, Sequences data, Py_ssize_t t, float[::1] out) noexcept nogil
     cdef Py_ssize_t find(self, Py_ssize_t f, Py_ssize_t label) noexcept nogil
     cdef bint ensure(self, Py_ssize_t f, Py_ssize_t label) noexcept nogil

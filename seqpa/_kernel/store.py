@@ -23,6 +23,26 @@ TAGGING_STRIDE = 2
 TRAINING_STRIDE = 4
 SECOND_ORDER_STRIDE = 5
 
+# So many dense rows are added together.
+PICKED = 64
+_PICKED = cython.declare(cython.Py_ssize_t, 64)
+
+
+@cython.final
+@cython.cclass
+class Scratch:
+    """Room for decoding one sentence; each thread has its own."""
+
+    def __init__(self, em, picked, s, best, back, pairs, path):
+        self.em = em
+        self.picked = picked
+        self.s = s
+        self.best = best
+        self.back = back
+        self.pairs = pairs
+        self.flat_pairs = pairs.reshape(-1)
+        self.path = path
+
 
 @cython.final
 @cython.cclass
@@ -57,6 +77,7 @@ class Store:
     def __init__(self, arena, rows, used, stride, width, dense_at):
         self.arena = arena
         self.rows = rows
+        self.places = rows.reshape(-1)  # the same in one dimension, where speed matters
         self.used = used
         self.stride = stride
         self.width = width
@@ -90,23 +111,91 @@ class Store:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def emission(
-        self, data: Sequences, t: cython.Py_ssize_t, out: cython.float[::1]
-    ) -> cython.void:
-        """out[y] = Σ_f value_f · w[f, y] over the features of token t."""
+    def emission(self, data: Sequences, t: cython.Py_ssize_t, work: Scratch) -> cython.void:
+        """work.em[y] = Σ_f value_f · w[f, y] over the features of token t."""
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
-        ahead: cython.Py_ssize_t
+        e: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        f: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
+        stride: cython.Py_ssize_t = self.stride
+        last: cython.Py_ssize_t = data.features.shape[0] - 40
         for k in range(self.width):
-            out[k] = 0.0
+            work.em[k] = 0.0
         for j in range(data.indptr[t], data.indptr[t + 1]):
             # Rows lie all over the memory: ask for those of the next tokens in time.
-            if cython.compiled and j + 40 < data.features.shape[0]:
-                prefetch(cython.address(self.rows[data.features[j + 40], 0]))
-                ahead = self.rows[data.features[j + 20], 0]
-                prefetch(cython.address(self.arena[ahead]))
-                prefetch(cython.address(self.arena[ahead + 16]))
-            self.add_row(data.features[j], data.values[j] if data.has_values else 1.0, out)
+            if cython.compiled and j < last:
+                f = data.features[j + 40]
+                prefetch(cython.address(self.places[2 * f]))
+                f = data.features[j + 20]
+                e = self.places[2 * f]
+                prefetch(cython.address(self.arena[e]))
+                prefetch(cython.address(self.arena[e + 16]))
+            f = data.features[j]
+            if data.has_values:
+                self.add_row(f, data.values[j], work.em)
+                continue
+            e = self.places[2 * f]
+            k = self.places[2 * f + 1]
+            if k >= 0:
+                end = e + k * stride
+                while e < end:
+                    k = cython.cast(cython.Py_ssize_t, self.arena[e])
+                    work.em[k] += self.arena[e + 1]
+                    e += stride
+            else:
+                work.picked[n] = e
+                n += 1
+                if n == _PICKED:
+                    self.add_dense(n, work)
+                    n = 0
+        self.add_dense(n, work)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add_dense(self, n: cython.Py_ssize_t, work: Scratch) -> cython.void:
+        """Add the first n of the picked dense rows to work.em, eight labels of all at a time:
+        so the sums stay in registers."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        a: cython.float
+        b: cython.float
+        c: cython.float
+        d: cython.float
+        e: cython.float
+        f: cython.float
+        g: cython.float
+        h: cython.float
+        for k in range(0, self.width, 8):
+            a = work.em[k]
+            b = work.em[k + 1]
+            c = work.em[k + 2]
+            d = work.em[k + 3]
+            e = work.em[k + 4]
+            f = work.em[k + 5]
+            g = work.em[k + 6]
+            h = work.em[k + 7]
+            for i in range(n):
+                at = work.picked[i] + k
+                a += self.arena[at]
+                b += self.arena[at + 1]
+                c += self.arena[at + 2]
+                d += self.arena[at + 3]
+                e += self.arena[at + 4]
+                f += self.arena[at + 5]
+                g += self.arena[at + 6]
+                h += self.arena[at + 7]
+            work.em[k] = a
+            work.em[k + 1] = b
+            work.em[k + 2] = c
+            work.em[k + 3] = d
+            work.em[k + 4] = e
+            work.em[k + 5] = f
+            work.em[k + 6] = g
+            work.em[k + 7] = h
 
     @cython.cfunc
     @cython.nogil

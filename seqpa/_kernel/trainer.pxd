@@ -1,7 +1,7 @@
 cimport cython
 
-from seqpa._kernel.chain cimport Chain, Scratch
-from seqpa._kernel.store cimport Sequences, Store
+from seqpa._kernel.chain cimport Chain
+from seqpa._kernel.store cimport Scratch, Sequences, Store
 
 @cython.final
 cdef class Trainer:

@@ -13,15 +13,13 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.libc.math import sqrt
-    from cython.cimports.seqpa._kernel.chain import Scratch
     from cython.cimports.seqpa._kernel.steps import step_size
-    from cython.cimports.seqpa._kernel.store import Sequences, Store
+    from cython.cimports.seqpa._kernel.store import Scratch, Sequences, Store
 else:
     from math import sqrt
 
-    from seqpa._kernel.chain import Scratch
     from seqpa._kernel.steps import step_size
-    from seqpa._kernel.store import Sequences, Store
+    from seqpa._kernel.store import Scratch, Sequences, Store
 
 COMPILED = cython.compiled
 

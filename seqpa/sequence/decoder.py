@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa._kernel.chain import FORBIDDEN, Chain, Scratch
-from seqpa._kernel.store import TAGGING_STRIDE, Sequences, Store
+from seqpa._kernel.chain import FORBIDDEN, Chain
+from seqpa._kernel.store import PICKED, TAGGING_STRIDE, Scratch, Sequences, Store
 from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.encode import Encoded
@@ -34,9 +34,9 @@ def dense_at(n_labels: int) -> int:
     """Above how many labels a row is dense: a few scattered labels are faster one by one.
 
     >>> dense_at(22), dense_at(682)
-    (4, 85)
+    (2, 85)
     """
-    return max(4, n_labels // 8)
+    return max(2, n_labels // 8)
 
 
 def sequences(encoded: Encoded) -> Sequences:
@@ -60,6 +60,7 @@ def scratch(n_labels: int, longest: int) -> tuple[Scratch, Float32, Float32, Int
     path = np.zeros(max(longest, 1), np.int32)
     room = Scratch(
         emissions,
+        np.zeros(PICKED, np.int64),
         np.zeros(width, np.float32),
         np.zeros(width, np.float32),
         np.zeros((max(longest, 1), width), np.int32),
