@@ -323,6 +323,37 @@ def test_many_threads_predict_as_one(form: str) -> None:
     assert tagger.set_params(n_jobs=4).predict(tokens * 50) == TAGS * 50
 
 
+@pytest.mark.parametrize("form", ["strings", "tuples", "dicts", "pair templates"])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_runs_of_sentences_make_no_difference(
+    form: str, n_jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens, parameters = FORMS[form]
+    tagger = SequenceTagger(random_state=0, epochs=1, **parameters).fit(tokens, TAGS)
+    X = [*tokens, [], *tokens[::-1], []]
+    fixed = [[None] * len(sentence) for sentence in X]
+    fixed[-2] = [TAGS[0][0]] * len(X[-2])
+    whole, constrained = tagger.predict(X), tagger.predict(X, fixed)
+    tagger.set_params(n_jobs=n_jobs)
+    for size in (1, 2, 5, 9, 1000):
+        monkeypatch.setattr("seqpa.sequence.tagger._RUN", size)
+        assert tagger.predict(X) == whole
+        assert tagger.predict(X, fixed) == constrained
+        assert tagger.predict([]) == []
+        assert tagger.predict([[], []]) == [[], []]
+
+
+def test_an_error_in_a_later_run_names_the_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seqpa.sequence.tagger._RUN", 2)
+    rules = {"forbidden": [("A", "B")]}
+    tagger = SequenceTagger(["word[0]"], constraints=rules).fit([["a"], ["b"]], [["A"], ["B"]])
+    X = [["a"], ["b", "a"], ["a", "b"]]
+    with pytest.raises(SeqpaError, match="sentence 3: no label sequence"):
+        tagger.predict(X, [[None], [None, None], ["A", "B"]])
+    with pytest.raises(SeqpaError, match="sentence 3, token 2, column 'word'"):
+        tagger.predict([["a"], ["b", "a"], ["a", 5]])
+
+
 def test_names_of_labels_may_be_anything() -> None:
     labels = ["", " ", "naïve\n", "B-", "日本", "O" * 300]
     X = [[[f"w{k}"]] for k in range(len(labels))]

@@ -188,11 +188,15 @@ class Chain:
             elif not self.prune:
                 for p in range(K):
                     self.relax(self.trans, p, t, work)
+            elif not self.has_narrow:
+                for p in range(K):
+                    if work.s[p] + self.high[p] >= bar:
+                        self.relax(self.trans, p, t, work)
             else:
                 for p in range(K):
                     if work.s[p] + self.high[p] >= bar:
                         self.relax(self.trans, p, t, work)
-                    elif self.has_narrow:
+                    else:
                         for a in range(self.narrow_indptr[p], self.narrow_indptr[p + 1]):
                             y = self.narrow[a]
                             if work.s[p] + self.trans[p, y] > work.best[y]:

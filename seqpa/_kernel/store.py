@@ -115,87 +115,85 @@ class Store:
         """work.em[y] = Σ_f value_f · w[f, y] over the features of token t."""
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
-        e: cython.Py_ssize_t
-        end: cython.Py_ssize_t
         f: cython.Py_ssize_t
-        n: cython.Py_ssize_t = 0
-        stride: cython.Py_ssize_t = self.stride
+        begin: cython.Py_ssize_t = data.indptr[t]
+        end: cython.Py_ssize_t = data.indptr[t + 1]
         last: cython.Py_ssize_t = data.features.shape[0] - 40
         for k in range(self.width):
             work.em[k] = 0.0
-        for j in range(data.indptr[t], data.indptr[t + 1]):
+        if cython.compiled:
             # Rows lie all over the memory: ask for those of the next tokens in time.
-            if cython.compiled and j < last:
+            for j in range(begin, min(end, last)):
                 f = data.features[j + 40]
                 prefetch(cython.address(self.places[2 * f]))
                 f = data.features[j + 20]
-                e = self.places[2 * f]
-                prefetch(cython.address(self.arena[e]))
-                prefetch(cython.address(self.arena[e + 16]))
+                k = self.places[2 * f]
+                prefetch(cython.address(self.arena[k]))
+                prefetch(cython.address(self.arena[k + 16]))
+        if data.has_values:
+            for j in range(begin, end):
+                self.add_row(data.features[j], data.values[j], work.em)
+        else:
+            while begin < end:
+                self.add_rows(data, begin, min(end, begin + _PICKED), work)
+                begin += _PICKED
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add_rows(
+        self, data: Sequences, begin: cython.Py_ssize_t, end: cython.Py_ssize_t, work: Scratch
+    ) -> cython.void:
+        """Add the rows of features begin:end, at most _PICKED, to work.em: the sparse ones at
+        once, the dense ones together."""
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        e: cython.Py_ssize_t
+        stop: cython.Py_ssize_t
+        f: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
+        stride: cython.Py_ssize_t = self.stride
+        for j in range(begin, end):
             f = data.features[j]
-            if data.has_values:
-                self.add_row(f, data.values[j], work.em)
-                continue
             e = self.places[2 * f]
             k = self.places[2 * f + 1]
             if k >= 0:
-                end = e + k * stride
-                while e < end:
+                stop = e + k * stride
+                while e < stop:
                     k = cython.cast(cython.Py_ssize_t, self.arena[e])
                     work.em[k] += self.arena[e + 1]
                     e += stride
             else:
                 work.picked[n] = e
                 n += 1
-                if n == _PICKED:
-                    self.add_dense(n, work)
-                    n = 0
         self.add_dense(n, work)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def add_dense(self, n: cython.Py_ssize_t, work: Scratch) -> cython.void:
-        """Add the first n of the picked dense rows to work.em, eight labels of all at a time:
-        so the sums stay in registers."""
+        """Add the first n of the picked dense rows to work.em, four at a time."""
+        i: cython.Py_ssize_t = 0
         k: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        a: cython.float
-        b: cython.float
-        c: cython.float
-        d: cython.float
-        e: cython.float
-        f: cython.float
-        g: cython.float
-        h: cython.float
-        for k in range(0, self.width, 8):
-            a = work.em[k]
-            b = work.em[k + 1]
-            c = work.em[k + 2]
-            d = work.em[k + 3]
-            e = work.em[k + 4]
-            f = work.em[k + 5]
-            g = work.em[k + 6]
-            h = work.em[k + 7]
-            for i in range(n):
-                at = work.picked[i] + k
-                a += self.arena[at]
-                b += self.arena[at + 1]
-                c += self.arena[at + 2]
-                d += self.arena[at + 3]
-                e += self.arena[at + 4]
-                f += self.arena[at + 5]
-                g += self.arena[at + 6]
-                h += self.arena[at + 7]
-            work.em[k] = a
-            work.em[k + 1] = b
-            work.em[k + 2] = c
-            work.em[k + 3] = d
-            work.em[k + 4] = e
-            work.em[k + 5] = f
-            work.em[k + 6] = g
-            work.em[k + 7] = h
+        a: cython.Py_ssize_t
+        b: cython.Py_ssize_t
+        c: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        while i + 4 <= n:
+            a = work.picked[i]
+            b = work.picked[i + 1]
+            c = work.picked[i + 2]
+            d = work.picked[i + 3]
+            for k in range(self.width):
+                work.em[k] += (
+                    self.arena[a + k] + self.arena[b + k] + self.arena[c + k] + self.arena[d + k]
+                )
+            i += 4
+        while i < n:
+            a = work.picked[i]
+            for k in range(self.width):
+                work.em[k] += self.arena[a + k]
+            i += 1
 
     @cython.cfunc
     @cython.nogil

@@ -43,3 +43,12 @@ def number(words: list, numbers: dict, fresh: dict, out: cython.int[::1]) -> cyt
                 fresh[word] = found
         out[i] = found
     return -1
+
+
+@cython.ccall
+def look_up(values: list, numbers: dict, out: cython.int[::1]):
+    """out[i] = the number of values[i], -1 where it is None or has none."""
+    i: cython.Py_ssize_t
+    for i in range(len(values)):
+        found = numbers.get(values[i])
+        out[i] = -1 if found is None else found

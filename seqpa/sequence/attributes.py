@@ -1,20 +1,20 @@
 """What an attribute of a template computes from a word.
 
 One table, `KINDS`, names every attribute with its parameters; the template parser checks against
-it, the encoder calls it once for each distinct word. None means absent: a flag that is false, a
-prefix of a word that is too short, a word in no cluster.
+it, the encoder calls it with the distinct words of a corpus. None means absent: a flag that is
+false, a prefix of a word that is too short, a word in no cluster.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
 from seqpa.sequence.resources import Clusters
 
-OfWord = Callable[[str], "str | None"]
+OfWords = Callable[[Collection[str]], "list[str | None]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,36 +28,34 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One attribute: its parameters and what makes the function from a word to its value.
+    """One attribute: its parameters and what makes the function from words to their values.
 
     `make` gets the arguments; where `resource` is set, the first is the resource of that name.
     `flag`: the only value is "" (true). `in_context`: the values of an attribute that its resource
     computes over whole sentences, because a multi-word entry spans several tokens.
     """
 
-    make: Callable[..., OfWord] | None
+    make: Callable[..., OfWords] | None
     parameters: tuple[Parameter, ...] = ()
     flag: bool = False
     resource: str | None = None
     in_context: tuple[str, ...] = ()
 
 
-def _prefix(length: int) -> OfWord:
-    return lambda word: word[:length] if len(word) >= length else None
+def _prefix(length: int) -> OfWords:
+    return lambda words: [word[:length] if len(word) >= length else None for word in words]
 
 
-def _suffix(length: int) -> OfWord:
-    return lambda word: word[-length:] if len(word) >= length else None
+def _suffix(length: int) -> OfWords:
+    return lambda words: [word[-length:] if len(word) >= length else None for word in words]
 
 
-def _cluster(clusters: Clusters, length: int | None = None) -> OfWord:
-    get = clusters.paths.get
+def _cluster(clusters: Clusters, length: int | None = None) -> OfWords:
+    def paths(words: Collection[str]) -> list[str | None]:
+        found = map(clusters.paths.get, words)
+        return [path if path is None else path[:length] for path in found]
 
-    def path(word: str) -> str | None:
-        found = get(word)
-        return found if found is None else found[:length]
-
-    return path
+    return paths
 
 
 class _ShapeOfCharacter(dict[int, str]):
@@ -99,17 +97,28 @@ def short_shape(word: str) -> str:
     return _RUN.sub(r"\1", word.translate(_SHAPES))
 
 
+def has_upper(word: str) -> bool:
+    """Whether any character is an upper-case letter.
+
+    >>> has_upper("iPod"), has_upper("été"), has_upper("ÉTÉ")
+    (True, False, True)
+    """
+    if word.isascii():
+        return word != word.lower()
+    return any(map(str.isupper, word))
+
+
 def _flag(test: Callable[[str], Any]) -> Kind:
-    return Kind(lambda: lambda word: "" if test(word) else None, flag=True)
+    return Kind(lambda: lambda words: ["" if yes else None for yes in map(test, words)], flag=True)
 
 
-def _simple(function: OfWord) -> Kind:
-    return Kind(lambda: function)
+def _simple(function: Callable[[str], str]) -> Kind:
+    return Kind(lambda: lambda words: list(map(function, words)))
 
 
-def _regex(pattern: str) -> OfWord:
+def _regex(pattern: str) -> OfWords:
     search = re.compile(pattern).search
-    return lambda word: "" if search(word) else None
+    return lambda words: ["" if match else None for match in map(search, words)]
 
 
 KINDS: dict[str, Kind] = {
@@ -125,7 +134,7 @@ KINDS: dict[str, Kind] = {
     "isupper": _flag(str.isupper),
     "islower": _flag(str.islower),
     "istitle": _flag(str.istitle),
-    "hasupper": _flag(lambda word: any(map(str.isupper, word))),
+    "hasupper": _flag(has_upper),
     "hasdigit": _flag(re.compile(r"\d").search),
     "hashyphen": _flag(lambda word: "-" in word),
     "regex": Kind(_regex, (Parameter("pattern", str),), flag=True),
@@ -135,5 +144,5 @@ KINDS: dict[str, Kind] = {
         resource="clusters",
     ),
     "lexicon": Kind(None, (Parameter("name", str),), resource="lexicon", in_context=("B", "I")),
-    "bias": _flag(lambda word: True),
+    "bias": Kind(lambda: lambda words: [""] * len(words), flag=True),
 }

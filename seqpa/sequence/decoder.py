@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -222,31 +220,21 @@ class Decoder:
         return self
 
     def decode(
-        self, encoded: Encoded, fixed: Int32 | None = None, n_jobs: int = 1
+        self, encoded: Encoded, fixed: Int32 | None = None, before: int = 0
     ) -> NDArray[np.int32]:
         """The best label index of every token; ties go to the label that comes first.
 
-        `fixed` holds for each token the label index that it must get, or −1.
+        `fixed` holds for each token the label index that it must get, or −1. `before` sentences
+        stand before these: messages count them.
         """
-        n = len(encoded.starts) - 1
+        lengths = np.diff(encoded.starts)
         out = np.zeros(int(encoded.starts[-1]), np.int32)
-        data = sequences(encoded)
         fixed = NO_LABELS if fixed is None else fixed
-        parts = _shares(encoded.starts, n_jobs)
-
-        def work(begin: int, end: int) -> int:
-            lengths = np.diff(encoded.starts[begin : end + 1])
-            room, *_ = scratch(self.n_labels, int(lengths.max(initial=0)))
-            return int(self.chain.decode(data, begin, end, fixed, room, out))
-
-        if len(parts) <= 1:
-            bad = work(0, n)
-        else:
-            with ThreadPoolExecutor(len(parts)) as pool:
-                bad = max(pool.map(lambda part: work(*part), parts))
+        room, *_ = scratch(self.n_labels, int(lengths.max(initial=0)))
+        bad = self.chain.decode(sequences(encoded), 0, len(lengths), fixed, room, out)
         if bad >= 0:
             raise SeqpaError(
-                f"sentence {bad + 1}: no label sequence satisfies the constraints"
+                f"sentence {before + bad + 1}: no label sequence satisfies the constraints"
                 f"{' and the fixed labels' if len(fixed) else ''}"
             )
         return out
@@ -333,12 +321,3 @@ class Decoder:
 
 def _tagging_store(arena: Float32, rows: Int32, width: int) -> Store:
     return Store(arena, rows, len(arena), TAGGING_STRIDE, width, 0)
-
-
-def _shares(starts: NDArray[np.int64], n_jobs: int) -> list[tuple[int, int]]:
-    """Cut the sentences into at most n_jobs runs of about as many tokens each."""
-    if n_jobs <= 1 or len(starts) < 3:
-        return [(0, len(starts) - 1)]
-    goals = np.linspace(0, int(starts[-1]), n_jobs + 1)[1:-1]
-    cuts = [0, *np.searchsorted(starts, goals).tolist(), len(starts) - 1]
-    return [(a, b) for a, b in pairwise(cuts) if b > a]

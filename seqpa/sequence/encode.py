@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,15 @@ class Encoded:
     pair_indptr: NDArray[np.int64] | None = None
     pair_features: NDArray[np.int32] | None = None
     pair_values: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Some sentences that follow each other, to be encoded when their turn comes."""
+
+    first: int
+    tokens: slice
+    encode: Callable[[], Encoded]
 
 
 def starts_of(lengths: Iterable[int], n_tokens: int) -> NDArray[np.int64]:
@@ -168,6 +177,26 @@ class FeatureEncoder:
         """Encode with the features that are known; others are left out. Safe from many threads."""
         starts = self._check(columns, lengths)
         return self._encode(self._cells(columns, starts, Column.look_up), starts, grow=False)
+
+    def runs(
+        self, columns: Sequence[Sequence[str]], lengths: Iterable[int], size: int
+    ) -> list[Run]:
+        """The same in runs of sentences with about `size` tokens, each encoded when called for.
+
+        So what is made of one run is used while it is still in the processor's cache.
+        """
+        starts = self._check(columns, lengths)
+        cells = self._cells(columns, starts, Column.look_up)
+        goals = np.arange(size, len(columns[0]), size)
+        cuts = [0, *np.searchsorted(starts, goals).tolist(), len(starts) - 1]
+
+        def run(first: int, last: int) -> Run:
+            tokens = slice(int(starts[first]), int(starts[last]))
+            own = starts[first : last + 1] - starts[first]
+            part = cells[:, tokens]
+            return Run(first, tokens, lambda: self._encode(part, own, grow=False))
+
+        return [run(first, last) for first, last in pairwise(cuts) if first < last]
 
     def _check(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> NDArray[np.int64]:
         if len(columns) != len(self.columns):

@@ -13,7 +13,7 @@ from seqpa._kernel import strings
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence.dicts import DictEncoder
-from seqpa.sequence.encode import Encoded, FeatureEncoder
+from seqpa.sequence.encode import Encoded, FeatureEncoder, Run
 from seqpa.sequence.presets import preset
 
 Extractor = Callable[[Sequence[Any]], Sequence[Any]]
@@ -76,6 +76,13 @@ class FeatureSource:
     def transform(self, X: Any) -> Encoded:
         """Encode sentences to be tagged; unknown features are left out."""
         return self._call(self.encoder.transform, X)
+
+    def runs(self, X: Any, size: int) -> list[Run]:
+        """The same in runs of about `size` tokens, where the encoder can; all input is checked."""
+        if isinstance(self.encoder, FeatureEncoder):
+            return self.encoder.runs(*flat_columns(X, self.encoder.columns), size)
+        encoded = self.transform(X)
+        return [Run(0, slice(0, int(encoded.starts[-1])), lambda: encoded)]
 
     @property
     def n_pair_features(self) -> int | None:

@@ -56,28 +56,25 @@ class Column:
             if function is None:
                 self.table[before:after, k] = np.arange(before, after)
             else:
-                found = [
+                self.table[before:after, k] = [
                     -1 if value is None else values.setdefault(value, len(values))
-                    for value in map(function, fresh)
+                    for value in function(fresh)
                 ]
-                self.table[before:after, k] = found
 
     def look_up(self, words: Sequence[str]) -> NDArray[np.int32]:
         """The same for known words and values alone. Changes nothing: safe from many threads."""
         ids, fresh = self._number(words)
         if not fresh:
             return np.ascontiguousarray(self.table[ids].T)
-        found = [
-            [-1] * len(fresh)
-            if function is None
-            else [values.get(value, -1) for value in map(function, fresh)]  # type: ignore[arg-type]
-            for values, function in zip(self.values, self.functions, strict=True)
-        ]
+        found = np.full((len(self.functions), len(fresh)), -1, np.int32)
+        for row, values, function in zip(found, self.values, self.functions, strict=True):
+            if function is not None:
+                strings.look_up(function(fresh), values, row)
         unseen = np.flatnonzero(ids >= len(self.words))
         rows = ids[unseen] - len(self.words)
         ids[unseen] = 0
         cells = np.ascontiguousarray(self.table[ids].T)
-        cells[:, unseen] = np.array(found, np.int32)[:, rows]
+        cells[:, unseen] = found[:, rows]
         return cells
 
     def _number(self, words: Sequence[str]) -> tuple[NDArray[np.int32], dict[str, int]]:
@@ -135,7 +132,7 @@ class Column:
         self.table = cells if len(cells) else np.full((1, len(self.functions)), -1, np.int32)
 
 
-def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attributes.OfWord | None:
+def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attributes.OfWords | None:
     if attribute.kind is None:
         return None
     kind = attributes.KINDS[attribute.kind]
@@ -206,7 +203,7 @@ class FeatureTable:
         token = 0
         while token < n_tokens:
             token = hashing.encode(
-                cells,
+                np.ascontiguousarray(cells),
                 starts,
                 self.view_column,
                 self.view_offset,

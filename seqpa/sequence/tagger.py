@@ -7,6 +7,7 @@ import inspect
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import check_legal, penalties
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.decoder import Decoder, FrozenWeights
-from seqpa.sequence.encode import Encoded
+from seqpa.sequence.encode import Encoded, Run
 from seqpa.sequence.explain import TokenExplanation, explain
 from seqpa.sequence.inputs import FeatureSource, flat_labels
 from seqpa.sequence.learner import ChainLearner
@@ -35,6 +36,7 @@ from seqpa.sequence.training import (
 from seqpa.sequence.weights import TrainingWeights
 
 _REFRESHING = threading.Lock()
+_RUN = 8192  # so many tokens are encoded and decoded at a time
 
 
 class SequenceTagger:
@@ -205,7 +207,7 @@ class SequenceTagger:
                 self._moved(state)
             else:
                 frozen = state.weights.freeze(self.average)
-                indices = Decoder(frozen, learner.rules).decode(dev_encoded, None, self.n_jobs)
+                indices = Decoder(frozen, learner.rules).decode(dev_encoded)
                 score = dev_score(dev[1], label_lists(dev_encoded, indices, state.labels))
                 best = state.best_score is None or score > state.best_score
                 if best:
@@ -359,10 +361,20 @@ class SequenceTagger:
         fixed : None, or for each sentence a list with the label that a token must get, or None
             where it is free.
         """
-        encoded = self._encoded(X)
-        given = None if fixed is None else self._fixed_indices(encoded, fixed)
-        indices = self._decoder.decode(encoded, given, self.n_jobs)
-        return label_lists(encoded, indices, self.classes_)
+        self._refresh()
+        given = None if fixed is None else self._fixed_indices(X, fixed)
+
+        def decoded(run: Run) -> list[list[str]]:
+            encoded = run.encode()
+            own = None if given is None else given[run.tokens]
+            indices = self._decoder.decode(encoded, own, run.first)
+            return label_lists(encoded, indices, self.classes_)
+
+        runs = self._source.runs(X, _RUN)
+        if self.n_jobs == 1 or len(runs) == 1:
+            return [labels for run in runs for labels in decoded(run)]
+        with ThreadPoolExecutor(self.n_jobs) as pool:
+            return [labels for part in pool.map(decoded, runs) for labels in part]
 
     def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
         """The tokens of one sentence, each with its label."""
@@ -424,9 +436,9 @@ class SequenceTagger:
         self._refresh()
         return self._source.transform(X)
 
-    def _fixed_indices(self, encoded: Encoded, fixed: Any) -> NDArray[np.int32]:
+    def _fixed_indices(self, X: Any, fixed: Any) -> NDArray[np.int32]:
         index = {label: k for k, label in enumerate(self.classes_)}
-        lengths = np.diff(encoded.starts).tolist()
+        lengths = X.lengths.tolist() if isinstance(X, Corpus) else [len(tokens) for tokens in X]
         if [len(labels) for labels in fixed] != lengths:
             raise SeqpaError("fixed must hold one entry (a label or None) for every token")
         flat: list[int] = []

@@ -1,0 +1,59 @@
+"""Strings to numbers."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqpa._kernel import strings
+
+words = st.lists(st.sampled_from(["", "a", "b", "ä", "日本", "a b"]))
+cells = st.lists(st.lists(st.tuples(st.text(max_size=2), st.text(max_size=2))))
+
+
+@pytest.mark.pure
+@given(words, words)
+def test_known_words_keep_their_numbers_and_new_ones_get_the_next(known, more) -> None:
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(known))}
+    before = dict(numbers)
+    fresh: dict[str, int] = {}
+    out = np.full(len(more), -7, np.int32)
+    assert strings.number(more, numbers, fresh, out) == -1
+    assert numbers == before
+    assert list(fresh) == [word for word in dict.fromkeys(more) if word not in numbers]
+    names = [*numbers, *fresh]
+    assert [names[number] for number in out] == more
+
+
+@pytest.mark.pure
+def test_the_first_that_is_not_a_string_is_named() -> None:
+    out = np.zeros(4, np.int32)
+    assert strings.number(["a", np.str_("b"), None, 3], {}, {}, out) == 2
+    assert strings.number([b"a"], {}, {}, out) == 0
+
+
+@pytest.mark.pure
+@given(words)
+def test_values_that_are_not_known_are_absent(values) -> None:
+    out = np.full(len(values) + 1, -7, np.int32)
+    strings.look_up([*values, None], {"a": 0, "日本": 5}, out)
+    assert out.tolist() == [*({"a": 0, "日本": 5}.get(value, -1) for value in values), -1]
+
+
+@pytest.mark.pure
+@given(cells, st.integers(0, 1))
+def test_a_column_is_one_cell_of_every_token(sentences, place) -> None:
+    expected = [token[place] for sentence in sentences for token in sentence]
+    assert strings.column_of(sentences, place, 2) == expected
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("token", ["ab", ["a", "b"], ("a",), ("a", "b", "c"), None])
+def test_a_token_that_is_no_tuple_of_that_width_is_noticed(token) -> None:
+    pair = namedtuple("pair", "word pos")("a", "b")
+    assert strings.column_of([[("a", "b"), pair]], 1, 2) == ["b", "b"]
+    assert strings.column_of([[("a", "b")], [token]], 0, 2) is None
