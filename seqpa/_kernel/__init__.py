@@ -21,7 +21,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -62,7 +62,11 @@ if os.environ.get("SEQPA_PURE") == "1":
     _load_sources()
     COMPILED = False
 else:
-    COMPILED = all([import_module(f"{__name__}.{name}").COMPILED for name in _MODULES])
+    # Who needs a module imports it: all of them would take time and memory.
+    COMPILED = all(
+        any((_HERE / f"{name}{suffix}").exists() for suffix in EXTENSION_SUFFIXES)
+        for name in _MODULES
+    )
     if not COMPILED:
         warnings.warn(
             "seqpa's kernel runs uncompiled, a hundred times slower or more. Install a C compiler "

@@ -84,19 +84,22 @@ class Corpus:
     @classmethod
     def joined(cls, parts: Iterable[Corpus]) -> Corpus:
         """One corpus out of several with the same columns (layouts are not carried over)."""
-        parts = list(parts)
-        if not parts:
+        parts = iter(parts)
+        first = next(parts, None)
+        if first is None:
             raise SeqpaError("there is no corpus to join")
-        if len(parts) == 1:
-            return cls(parts[0].names, parts[0].columns, parts[0].lengths, parts[0].labels)
-        names = parts[0].names
-        columns = [
-            list(chain.from_iterable(p.columns[i] for p in parts)) for i in range(len(names))
-        ]
-        labels = None
-        if all(p.labels is not None for p in parts):
-            labels = list(chain.from_iterable(p.labels or () for p in parts))
-        return cls(names, columns, np.concatenate([p.lengths for p in parts]), labels)
+        columns = [list(column) for column in first.columns]
+        labels = None if first.labels is None else list(first.labels)
+        lengths = [first.lengths]
+        for part in parts:  # one by one, so that only one of them is in memory at a time
+            for column, more in zip(columns, part.columns, strict=True):
+                column += more
+            if labels is not None and part.labels is not None:
+                labels += part.labels
+            else:
+                labels = None
+            lengths.append(part.lengths)
+        return cls(first.names, columns, np.concatenate(lengths), labels)
 
     def __len__(self) -> int:
         return len(self.lengths)

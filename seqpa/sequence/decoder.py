@@ -32,9 +32,9 @@ def dense_at(n_labels: int) -> int:
     """Above how many labels a row is dense: a few scattered labels are faster one by one.
 
     >>> dense_at(22), dense_at(682)
-    (2, 85)
+    (3, 85)
     """
-    return max(2, n_labels // 8)
+    return max(3, n_labels // 8)
 
 
 def sequences(encoded: Encoded) -> Sequences:

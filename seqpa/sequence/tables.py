@@ -295,6 +295,7 @@ class FeatureTable:
         )
         if done < len(which):
             raise SeqpaError(f"damaged model: feature {done} is there twice")
+        self._described = which, values
 
     def keep(self, mask: NDArray[np.bool_], n_values: NDArray[np.int64]) -> None:
         """Keep the features of the mask, renumbered from zero in their order."""

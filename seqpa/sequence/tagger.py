@@ -141,7 +141,9 @@ class SequenceTagger:
 
         dev : None, or (X, y) or a corpus: the weights of the epoch that is best there are kept.
         """
-        for _ in self.training(X, y, dev):
+        epochs = self.training(X, y, dev)
+        del X, y  # a corpus that nobody else holds goes when it is encoded
+        for _ in epochs:
             pass
         return self
 
@@ -181,6 +183,7 @@ class SequenceTagger:
         gold = label_indices(flat, state.labels)
         learner = self._learner(state.labels)
         check_legal(gold, encoded.starts, learner.rules, state.labels)
+        del X, y, flat
         yield from self._epochs(state, learner, encoded, gold, dev_pair, record)
 
     def _epochs(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from seqpa.sequence.decoder import (
 _NEVER_DENSE = 2**30
 # A sparse entry keeps its label as a float32, which counts exactly up to here.
 _MAX_PAIRS = 2**24
-_FIRST_ROOM = 2**16
 # A row's place in the arena is an int32.
 _MAX_ROOM = 2**31 - 1
 
@@ -82,7 +82,7 @@ class TrainingWeights:
         return kernel_chain(self._store, self._pair_store, self.transitions, rules)
 
     def grow(self, chain: Chain) -> None:
-        """Give a full store half as much again of what it holds, without its holes."""
+        """Give a full store three times of what it holds, without its holes."""
         self._move(self.n_labels, len(self._rows), len(self._pair_rows))
         chain.replace_stores(self._store, self._pair_store)
 
@@ -129,15 +129,16 @@ class TrainingWeights:
     def _roomy(
         self, store: Store, n_rows: int, width: int, dense: int
     ) -> tuple[NDArray[np.float32], NDArray[np.int32], Store]:
-        """An empty store with room for what `store` holds and half as much again."""
+        """An empty store with room for three times of what `store` holds: pages that nobody has
+        touched cost nothing, and a store that seldom moves is seldom there twice."""
         room = store.live_size(width, self._stride)
-        room += max(room // 2, 4 * width, _FIRST_ROOM)
+        room += max(2 * room, 4 * width, _first_room(n_rows))
         if room > _MAX_ROOM:
             raise SeqpaError(
                 f"the weights need {room:,} numbers, more than the {_MAX_ROOM:,} that a model can "
                 f"hold: raise the cutoff, or use fewer templates"
             )
-        arena = np.zeros(room, np.float32)
+        arena = _fresh(room)
         rows = np.zeros((n_rows, 2), np.int32)
         return arena, rows, self._new_store(arena, rows, 0, width, dense)
 
@@ -298,8 +299,19 @@ def check_label_pairs(n_labels: int, n_pair_features: int | None) -> None:
         )
 
 
+def _first_room(n_rows: int) -> int:
+    """How many numbers the first store of so many rows may hold; more than most models need."""
+    return min(max(2**16, 32 * n_rows), 2**25)
+
+
+def _fresh(n: int) -> NDArray[np.float32]:
+    """Zeros in pages of their own, which go back to the system as soon as the array goes: what
+    lies on the common heap often stays with the process when a store has grown."""
+    return np.frombuffer(mmap.mmap(-1, 4 * n), np.float32)
+
+
 def _empty(n_rows: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    return np.zeros(_FIRST_ROOM, np.float32), np.zeros((n_rows, 2), np.int32)
+    return _fresh(_first_room(n_rows)), np.zeros((n_rows, 2), np.int32)
 
 
 def _frozen(
