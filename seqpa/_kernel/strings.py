@@ -52,3 +52,24 @@ def look_up(values: list, numbers: dict, out: cython.int[::1]):
     for i in range(len(values)):
         found = numbers.get(values[i])
         out[i] = -1 if found is None else found
+
+
+@cython.ccall
+def known_entries(token: dict, seen: dict, unknown: list):
+    """The numbers that seen[name][value] gives for a dict's entries, those below zero left out.
+
+    Entries without a number are appended to `unknown`. A value that cannot be hashed is a
+    TypeError.
+    """
+    numbers: list = []
+    number: cython.int
+    for name, value in token.items():
+        values = seen.get(name)
+        found = None if values is None else values.get(value)
+        if found is None:
+            unknown.append((name, value))
+        else:
+            number = found
+            if number >= 0:
+                numbers.append(found)
+    return numbers

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqpa._kernel import strings
 from seqpa.errors import SeqpaError
 from seqpa.sequence.encode import Encoded, starts_of
 from seqpa.sequence.resources import Arrays, pack_strings, unpack_strings
@@ -75,7 +76,7 @@ class DictEncoder:
         """
         before = self.n_features
         try:
-            encoded = _encode(sentences, self._numbers.__getitem__)
+            encoded = _encode(sentences, _Entries(self._numbers.__getitem__))
         except SeqpaError:
             self._forget(self.n_features - before)
             raise
@@ -94,7 +95,7 @@ class DictEncoder:
     def transform(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
         """Encode with the features that are known; others are left out. Safe from many threads."""
         get = self._numbers.get
-        return _encode(sentences, lambda name: get(name, -1))
+        return _encode(sentences, _Entries(lambda name: get(name, -1)))
 
     def feature_names(self) -> list[str]:
         """Every feature, by id."""
@@ -134,18 +135,80 @@ class DictEncoder:
         return encoder
 
 
-def _encode(sentences: Sequence[Sequence[Any]], number: Callable[[str], int]) -> Encoded:
-    """Number every feature by `number`, leaving out what it gives -1."""
+class _Entries:
+    """The features of tokens by `number`, which gives -1 for what is to be left out.
+
+    Most entries of dicts occur again and again: seen[name][value] remembers those that stand for
+    one feature of the value one, or (-1) for none.
+    """
+
+    def __init__(self, number: Callable[[str], int]) -> None:
+        self.number = number
+        self.seen: dict[str, dict[Any, int]] = {}
+        # Two entries may spell the same feature: {"word": "dog", "word:dog": True}.
+        self.spelled: dict[int, str] = {}
+        self.ambiguous = False
+
+    def of(self, token: Any) -> tuple[list[int], dict[int, float]]:
+        """A token's feature ids, and by their places the values that are not one."""
+        others: dict[int, float] = {}
+        if isinstance(token, dict):
+            unknown: list[tuple[Any, Any]] = []
+            try:
+                ids = strings.known_entries(token, self.seen, unknown)
+            except TypeError:  # a list or a dict among the values
+                ids, unknown = [], list(token.items())
+            for name, value in unknown:
+                if isinstance(name, str) and isinstance(value, str):
+                    ids.append(self._remembered(name, value, f"{name}:{value}"))
+                else:
+                    self._add(name, value, ids, others)
+            if not (unknown or self.ambiguous):
+                return ids, others
+        else:
+            ids = [self.number(name) for name in _strings(token, "a token")]
+        if -1 in ids or len(set(ids)) < len(ids):
+            sums: dict[int, float] = {}
+            for place, feature in enumerate(ids):
+                if feature >= 0:
+                    sums[feature] = sums.get(feature, 0.0) + others.get(place, 1.0)
+            ids = list(sums)
+            others = {at: _number(sum_) for at, sum_ in enumerate(sums.values()) if sum_ != 1.0}
+        return ids, others
+
+    def _remembered(self, name: str, value: Any, feature: str) -> int:
+        """The number of an entry's one feature, kept for the next time."""
+        number = self.seen.setdefault(name, {})[value] = self.number(feature)
+        if number >= 0 and self.spelled.setdefault(number, name) != name:
+            self.ambiguous = True
+        return number
+
+    def _add(self, name: Any, value: Any, ids: list[int], others: dict[int, float]) -> None:
+        """Add the features of an entry whose value is not a string."""
+        named = list(_named(name, value))
+        if isinstance(value, Real) and not named:
+            self.seen.setdefault(name, {})[value] = -1
+        for feature, weight in named:
+            if weight != 1.0:
+                others[len(ids)] = weight
+                ids.append(self.number(feature))
+            elif isinstance(value, Real):
+                ids.append(self._remembered(name, value, feature))
+            else:
+                ids.append(self.number(feature))
+
+
+def _encode(sentences: Sequence[Sequence[Any]], entries: _Entries) -> Encoded:
+    """Number every feature, leaving out what has no number."""
     features: list[int] = []
     ends: list[int] = [0]
     # Where a value is not one, and what it is.
     places: list[int] = []
     values: list[float] = []
-    seen: dict[tuple[Any, Any], int] = {}
     for s, sentence in enumerate(sentences, 1):
         for i, token in enumerate(sentence, 1):
             try:
-                ids, others = _token(token, number, seen)
+                ids, others = entries.of(token)
             except SeqpaError as error:
                 raise SeqpaError(f"sentence {s}, token {i}: {error}") from None
             if others:
@@ -162,47 +225,6 @@ def _encode(sentences: Sequence[Sequence[Any]], number: Callable[[str], int]) ->
         encoded.values = np.ones(len(features), np.float32)
         encoded.values[places] = values
     return encoded
-
-
-def _token(
-    token: Any, number: Callable[[str], int], seen: dict[tuple[Any, Any], int]
-) -> tuple[list[int], dict[int, float]]:
-    """A token's feature ids, and by their places the values that are not one.
-
-    `seen` remembers the dicts' entries that stand for one feature of the value one, or (-1) for
-    none: most entries occur again and again.
-    """
-    others: dict[int, float] = {}
-    if isinstance(token, dict):
-        try:
-            found = list(map(seen.get, token.items()))
-        except TypeError:  # a list or a dict among the values
-            found = [None] * len(token)
-        if None in found:
-            ids: list[int] = []
-            for known, entry in zip(found, token.items(), strict=True):
-                if known is None:
-                    named = list(_named(*entry))
-                    if isinstance(entry[1], (str, Real)) and (not named or named[0][1] == 1.0):
-                        seen[entry] = number(named[0][0]) if named else -1
-                    for name, weight in named:
-                        if weight != 1.0:
-                            others[len(ids)] = weight
-                        ids.append(number(name))
-                else:
-                    ids.append(known)
-        else:
-            ids = [known for known in found if known != -1]  # type: ignore[misc]
-    else:
-        ids = [number(name) for name in _strings(token, "a token")]
-    if -1 in ids or len(set(ids)) < len(ids):
-        sums: dict[int, float] = {}
-        for place, feature in enumerate(ids):
-            if feature >= 0:
-                sums[feature] = sums.get(feature, 0.0) + others.get(place, 1.0)
-        ids = list(sums)
-        others = {place: _number(sum_) for place, sum_ in enumerate(sums.values()) if sum_ != 1.0}
-    return ids, others
 
 
 def _named(name: Any, value: Any) -> Iterator[tuple[str, float]]:
