@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -273,35 +274,51 @@ class Decoder:
 
     def nbest(self, encoded: Encoded, i: int, k: int) -> list[tuple[float, list[int]]]:
         """The k best label sequences of sentence i with their scores, best first; fewer where
-        fewer are legal. Equal scores are ordered as Viterbi orders them."""
+        fewer are legal. Equal scores are ordered as Viterbi orders them.
+
+        Viterbi finds the best beginning for any end of a sequence. Sequences other than those
+        found share an end with one of them, differ from it in the label before, and are at best as
+        good as the best with that end: the next is the best of these.
+        """
         em, transitions = self.potentials(encoded, i)
         n, K = em.shape
         if n == 0:
             return [(0.0, [])]
-        # scores[r, y]: the r-th best score of a path that ends in y, best first.
-        scores = em[:1].astype(np.float64)
-        back: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
+        # forward[t, y]: the best score of labels up to t that end in y; back[t, y]: the one before.
+        forward, back = em.astype(np.float64), np.zeros((n, K), np.intp)
+        every = np.arange(K)
         for t in range(1, n):
-            ranks = len(scores)
-            # (previous label, rank) -> label, flattened so that ties go to the first label.
-            candidates = scores.T[:, :, None] + transitions(t)[:, None, :]
-            flat = candidates.reshape(K * ranks, K)
-            keep = min(k, K * ranks)
-            best = np.argsort(-flat, axis=0, kind="stable")[:keep]
-            scores = np.take_along_axis(flat, best, axis=0) + em[t]
-            back.append((best // ranks, best % ranks))
-        flat_scores = scores.T.reshape(-1)
-        ends = np.argsort(-flat_scores, kind="stable")[:k]
-        result = []
-        for end in ends:
-            if flat_scores[end] < FORBIDDEN / 2:
+            into = forward[t - 1][:, None] + transitions(t)
+            back[t] = into.argmax(axis=0)
+            forward[t] += into[back[t], every]
+        # (−score of its best completion, an end of a sequence, last label first).
+        waiting: list[tuple[float, tuple[int, ...]]] = [(-float(forward[-1].max()), ())]
+        result: list[tuple[float, list[int]]] = []
+        while waiting and waiting[0][0] <= -FORBIDDEN / 2:
+            negative, end = heappop(waiting)
+            backwards = list(end) or [int(forward[-1].argmax())]
+            for t in range(n - len(backwards), 0, -1):
+                backwards.append(int(back[t, backwards[-1]]))
+            path = np.array(backwards[::-1])
+            result.append((-negative, path.tolist()))
+            wanted = k - len(result)
+            if wanted == 0:
                 break
-            label, rank = divmod(int(end), len(scores))
-            path = [label]
-            for previous, previous_rank in reversed(back):
-                label, rank = int(previous[rank, label]), int(previous_rank[rank, label])
-                path.append(label)
-            result.append((float(flat_scores[end]), path[::-1]))
+            # others[t, y]: the best score with y in the place of path[t] and the same after it.
+            onward = np.zeros((n, K))
+            for t in range(n - 1):
+                onward[t] = transitions(t + 1)[:, path[t + 1]]
+            at = np.arange(n), path
+            after = (em[at] + onward[at])[:0:-1].cumsum()[::-1]
+            others = forward + onward
+            others[:-1] += after[:, None]
+            others[at] = FORBIDDEN
+            others = others[: n - len(end)]
+            least = FORBIDDEN / 2
+            if others.size > wanted:
+                least = max(least, np.partition(others, -wanted, axis=None)[-wanted])
+            for t, label in np.argwhere(others >= least).tolist():
+                heappush(waiting, (-float(others[t, label]), (*backwards[: n - 1 - t], label)))
         return result
 
     def max_marginals(self, encoded: Encoded, i: int) -> NDArray[np.float64]:
