@@ -49,19 +49,21 @@ class Training(NamedTuple):
 def run(setup: Setup) -> Outcome:
     """Three costs × two updates; C chosen on held-out sentences; several seeds; a paired test."""
     folder = folder_of(setup, ("ptb-sample",), "this project's own corpora/news")
-    seeds, epochs, grid, n = (2, 2, (0.03,), 20) if setup.quick else (3, 5, _GRID, 10**9)
+    seeds, epochs, grid, n = (2, 2, (0.03,), 20) if setup.quick else (5, 5, _GRID, 10**9)
     pairs = [(cost, update) for cost in COSTS for update in UPDATES]
 
     def training(cost: str, update: str, C: float, seed: int, tune: bool) -> Training:
         return Training("ptb-sample", folder, cost, update, C, seed, epochs, n, tune)
 
-    tuning = [training(cost, UPDATES[0], C, 0, True) for cost in COSTS for C in grid]
+    tuning = [training(*pair, C, 0, True) for pair in pairs for C in grid]
     held_out = dict(zip(tuning, setup.each("choosing C", _own_cost, tuning), strict=True))
-    best = {
-        cost: min((task for task in tuning if task.cost == cost), key=lambda task: held_out[task])
-        for cost in COSTS
+    chosen = {
+        pair: min(
+            (task for task in tuning if (task.cost, task.update) == pair),
+            key=lambda task: held_out[task],
+        ).C
+        for pair in pairs
     }
-    chosen = {(cost, update): best[cost].C for cost, update in pairs}
     final = [training(*pair, chosen[pair], seed, False) for pair in pairs for seed in range(seeds)]
     predictions = dict(zip(final, setup.each("costs", _predictions, final), strict=True))
     gold = load_tagged("ptb-sample", folder).test.y
@@ -93,9 +95,9 @@ within a class such as noun or verb, 4 across); *names*, a Python function for w
 noun costs 10 and any other wrong tag 1. Updates are *prediction-based* (Eq. 44), or *n-best*: the
 sequence that violates its margin most (max-loss, Eq. 50) among the {_N_BEST} best, an
 approximation, because no cost here has an additive root. C, out of {", ".join(map(str, grid))},
-is the one with the smallest own cost on held-out training sentences, prediction-based. All costs
-are per test sentence. The paired test is a bootstrap over test sentences, the predictions of all
-orders of a sentence drawn together.
+is the one with the smallest own cost on held-out training sentences. All costs are per test
+sentence. The paired test is a bootstrap over test sentences, the predictions of all orders of a
+sentence drawn together.
 """,
         tables={"costs": rows, "tests": tests},
         figures={
