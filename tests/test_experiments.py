@@ -22,7 +22,17 @@ from seqpa.experiments import EXPERIMENTS, find
 from seqpa.experiments.data import SOURCES, folder_of, load
 from seqpa.experiments.ellipsoid import separable
 from seqpa.experiments.figures import curve, mean_and_half_width, panels
-from seqpa.experiments.minibatch_report import SETS, published
+from seqpa.experiments.minibatch_report import (
+    PASSES,
+    SETS,
+    Second,
+    passes_table,
+    published,
+    table_2,
+    verdicts,
+    worse_cells,
+)
+from seqpa.experiments.minibatch_trials import ALGORITHMS, C_GRID, SIGMA_GRID, Data, Division, best
 from seqpa.experiments.multiclass import BETA, prototypes_in_kernel_space
 from seqpa.experiments.outcome import Check, Outcome, markdown_table
 from seqpa.experiments.setup import Setup
@@ -200,6 +210,44 @@ def test_published_table_is_complete() -> None:
     assert cells["breast", "PA-I", 1] == (6.56, 1.30)
     assert cells["heart", "PA-LS", 8] == (18.54, 1.52)
     assert cells["twonorm", "PA-II", 4] == (2.30, 0.14)
+
+
+def test_cells_of_table_2_are_set_beside_the_document() -> None:
+    cell, other = ("sonar", "PA-I", 8), ("heart", "PA-LS", 4)
+    rows = []
+    for name, (step, B) in ((name, algorithm) for name in SETS for algorithm in ALGORITHMS):
+        theirs, half = published(name).get((step, B), (20.0, 1.0))
+        errors = {f"test_error_{i + 1}": theirs / 100 for i in range(PASSES)}
+        if (name, step, B) == cell:
+            errors["test_error_1"] = (theirs + 2 * half) / 100
+        if (name, step, B) == other:
+            errors[f"test_error_{PASSES}"] = (theirs + 2 * half) / 100
+        rows += [{"data": name, "algorithm": step, "B": B, "trial": t, **errors} for t in (0, 1)]
+    assert [key for key, verdict in verdicts(rows).items() if verdict == "worse"] == [other]
+    assert "0 better, 62 within, 1 worse of 63 cells" in table_2(rows)
+    assert "| 13.18 (1.47) | 13.18 (0.00) within |" in table_2(rows)
+    assert "| 19.62 (1.72) | 23.06 (0.00) **worse** |" in table_2(rows)
+    by_pass = passes_table(rows)
+    assert "| 1 | 62 of 63 | 9 | 9 | 9 | 9 | 9 | 8 | 9 |" in by_pass
+    assert f"| {PASSES} | 62 of 63 | 9 | 9 | 8 | 9 | 9 | 9 | 9 |" in by_pass
+    for error, reason in ((0.19, "the choice"), (0.22, "no C and σ tried comes nearer than 22.00")):
+        again = Second(other, (1.0, 0.01), (0.1, 0.1), error, (0.22, 0.23), 25)
+        assert again.why().startswith(reason)
+        assert again.why() in worse_cells(rows, [again])
+
+
+def test_the_smallest_online_error_chooses() -> None:
+    errors = np.full((2, len(SIGMA_GRID), len(C_GRID)), 0.5)
+    errors[0, 2, 3] = errors[1, 5, 0] = 0.1
+    assert best(errors) == ((pytest.approx(0.01), pytest.approx(0.01)), (pytest.approx(1e-5), 10.0))
+
+
+def test_a_division_keeps_learning_and_testing_apart() -> None:
+    inner = Division.of(Data("breast cancer", None, 100), trial=3, sigma=10.0)
+    assert inner.learn.matrix.shape == (75, 75)
+    assert inner.test.shape == (25, 75)
+    assert np.allclose(np.diagonal(inner.learn.matrix), 2.0)  # K(x, x) and the bias
+    assert inner.test.max() < 2.0
 
 
 def test_separable_examples_are() -> None:
