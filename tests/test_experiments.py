@@ -22,6 +22,7 @@ from seqpa.experiments import EXPERIMENTS, find
 from seqpa.experiments.data import SOURCES, folder_of, load
 from seqpa.experiments.ellipsoid import separable
 from seqpa.experiments.figures import curve, mean_and_half_width, panels
+from seqpa.experiments.low_rank import ellipsoid_pass
 from seqpa.experiments.minibatch_report import (
     PASSES,
     SETS,
@@ -258,6 +259,26 @@ def test_separable_examples_are() -> None:
     learner.run(Examples.from_array(X), y)
     assert learner.updates > 0
     assert learner.missed == 0
+
+
+@pytest.mark.parametrize("method", ["iellip", "cellip"])
+def test_ellipsoid_kept_as_its_updates_is_the_same(method: str) -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(400, 6))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    y = (X @ rng.normal(size=(6, 4))).argmax(axis=1)
+    y[::10] = rng.integers(4, size=40)
+    start = 0.01 * rng.normal(size=(4, 6))
+    memory = {"c": 0.3, "b": 0.98} if method == "iellip" else {}
+    full = EllipsoidLearner(
+        Multiclass(0.1), "PA", 6, 4, start=start, method=method, scale=1.1, **memory
+    )
+    run = full.run(Examples.from_array(X), y)
+    W = start.copy()
+    passed = ellipsoid_pass(X, y, W, margin=0.1, scale=1.1, classical=method == "cellip", **memory)
+    assert passed == (run.mistakes, run.updates, full.missed)
+    assert passed.updates > 40
+    assert np.allclose(W, full.weights)
 
 
 @settings(max_examples=60, deadline=None)
