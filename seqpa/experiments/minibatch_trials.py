@@ -131,13 +131,13 @@ def online_errors(choice: Choice) -> Floats:
 
 
 def trial_rows(task: Trial) -> list[dict[str, Any]]:
-    """The online error, and the test error after each pass."""
+    """The online errors, and the test error after each pass."""
     found = {}
     for sigma in sorted({sigma for _, sigma in task.chosen}):
         inner = Division.of(task.data, task.trial, sigma)
         for algorithm, (C, own_sigma) in zip(task.algorithms, task.chosen, strict=True):
             if own_sigma == sigma:
-                found[algorithm] = inner.passes(_learner(algorithm), C)
+                found[algorithm] = inner.passes(algorithm, C)
     return [
         {
             "data": task.data.name,
@@ -145,7 +145,8 @@ def trial_rows(task: Trial) -> list[dict[str, Any]]:
             "B": algorithm[1],
             "trial": task.trial,
             "online_error": found[algorithm][0],
-            **{f"test_error_{i}": error for i, error in enumerate(found[algorithm][1], 1)},
+            "online_error_later": found[algorithm][1],
+            **{f"test_error_{i}": error for i, error in enumerate(found[algorithm][2], 1)},
         }
         for algorithm in task.algorithms
     ]
@@ -157,12 +158,12 @@ def hindsight_errors(task: Hindsight) -> Floats:
     for trial in range(task.trials):
         inner = Division.of(task.data, trial, task.sigma)
         for i, C in enumerate(C_GRID):
-            errors[trial, i] = inner.passes(_learner(task.algorithm), float(C))[1][-1]
+            errors[trial, i] = inner.passes(task.algorithm, float(C))[2][-1]
     return np.asarray(errors.mean(axis=0))
 
 
 def rounds(task: Trial) -> list[dict[str, Any]]:
-    """The online error so far along one run (Fig. 1)."""
+    """The online error so far along one run (Fig. 1), without the first mini-batch."""
     rows = []
     for (step, B), (C, sigma) in zip(task.algorithms, task.chosen, strict=True):
         if step == "PA-II":
@@ -177,9 +178,9 @@ def rounds(task: Trial) -> list[dict[str, Any]]:
                 "algorithm": step,
                 "B": B,
                 "round": int(t),
-                "error": mistakes[t - 1] / t,
+                "error": (mistakes[t - 1] - mistakes[B - 1]) / (t - B),
             }
-            for t in np.unique(np.geomspace(10, len(mistakes), 60).astype(int))
+            for t in np.unique(np.geomspace(40, len(mistakes), 60).astype(int))
         ]
     return rows
 
@@ -221,18 +222,19 @@ class Division(NamedTuple):
         inner = Examples.from_array(kernel.gram(X[learn], X[learn]))
         return cls(inner, y[learn], kernel(X[test], X[learn]), y[test])
 
-    def passes(self, learner: KernelLearner, C: float) -> tuple[float, list[float]]:
-        """The online error of the first pass, and the test error after each."""
-        n = len(self.y_learn)
-        rng = np.random.default_rng(6003)
-        order, online, tested = np.arange(n), 0.0, []
+    def passes(self, algorithm: Algorithm, C: float) -> tuple[float, float, list[float]]:
+        """The online error of the first pass, that without its first mini-batch, and the test
+        error after each pass."""
+        learner, rng, tested = _learner(algorithm), np.random.default_rng(6003), []
+        wrong = np.empty(0)
         for i in range(PASSES):
-            passed = learner.run(self.learn, self.y_learn, C=C, order=order)
-            online = online if i else passed.mistakes / n
-            wrong = self.y_test * learner.scores(self.test)[:, 0] <= 0
-            tested.append(float(np.mean(wrong)))
-            order = rng.permutation(n)
-        return online, tested
+            order = rng.permutation(len(self.y_learn)) if i else None
+            passed = learner.run(self.learn, self.y_learn, C=C, order=order, record=True)
+            assert passed.costs is not None
+            wrong = wrong if i else passed.costs
+            scores = learner.scores(self.test)[:, 0]
+            tested.append(float(np.mean(self.y_test * scores <= 0)))
+        return float(wrong.mean()), float(wrong[algorithm[1] :].mean()), tested
 
 
 def _learner(algorithm: Algorithm) -> KernelLearner:
