@@ -89,15 +89,19 @@ def run(setup: Setup) -> Outcome:
         title="What a tagger is trained for",
         intro=f"""
 Ours; the costs are those of Crammer et al. (2006), §8-9. A part-of-speech tagger (PA-I, averaged,
-{epochs} epochs, {seeds} random orders) on {corpus} is trained for one cost and measured under all:
-*hamming*, wrong tags; *hierarchy*, edges between the two tags in a tree of coarse over fine tags (2
-within a class such as noun or verb, 4 across); *names*, a Python function for which a missed proper
-noun costs 10 and any other wrong tag 1. Updates are *prediction-based* (Eq. 44), or *n-best*: the
-sequence that violates its margin most (max-loss, Eq. 50) among the {_N_BEST} best, an
-approximation, because no cost here has an additive root. C, out of {", ".join(map(str, grid))},
+{epochs} epochs, {seeds} random orders) on {corpus} is trained for one cost and measured under all.
+
+- *hamming*: wrong tags
+- *hierarchy*: edges between the two tags in a tree of coarse over fine tags, 2 within a class such
+  as noun or verb, 4 across
+- *names*: a Python function for which a missed proper noun costs 10 and any other wrong tag 1
+
+Updates are *prediction-based* (Eq. 44), or *n-best*: the sequence that violates its margin most
+(max-loss, Eq. 50) among the {_N_BEST} best, an approximation, because no cost here has an additive
+root. C, out of {", ".join(map(str, grid))},
 is the one with the smallest own cost on held-out training sentences. All costs are per test
-sentence. The paired test is a bootstrap over test sentences, the predictions of all orders of a
-sentence drawn together.
+sentence; bars and ± are 95 % confidence intervals of the mean over the orders. The paired test is a
+bootstrap over test sentences, the predictions of all orders of a sentence drawn together.
 """,
         tables={"costs": rows, "tests": tests},
         figures={
