@@ -231,7 +231,10 @@ def test_cells_of_table_2_are_set_beside_the_document() -> None:
     by_pass = passes_table(rows)
     assert "| 1 | 62 of 63 | 9 | 9 | 9 | 9 | 9 | 8 | 9 |" in by_pass
     assert f"| {PASSES} | 62 of 63 | 9 | 9 | 8 | 9 | 9 | 9 | 9 |" in by_pass
-    for error, reason in ((0.19, "the choice"), (0.22, "no C and σ tried comes nearer than 22.00")):
+    for error, reason in (
+        (0.19, "C, chosen by"),
+        (0.22, "no C and σ tried comes nearer than 22.00"),
+    ):
         again = Second(other, (1.0, 0.01), (0.1, 0.1), error, (0.22, 0.23), 25)
         assert again.why().startswith(reason)
         assert again.why() in worse_cells(rows, [again])

@@ -135,8 +135,13 @@ class Second(NamedTuple):
         theirs, half = published(self.cell[0])[self.cell[1:]]
         if cell_verdict(100 * self.error, theirs, half) == "worse":
             return f"no C and σ tried comes nearer than {100 * self.error:.2f}"
-        chosen, best = (100 * online for online in self.online)
-        return f"the choice: online errors {chosen:.2f} and {best:.2f} do not tell which tests best"
+        chosen, best = (f"{100 * online:.2f}" for online in self.online)
+        if self.best[0] < self.chosen[0]:
+            return (
+                f"C, chosen by the online error of one pass ({chosen}; with the best {best}), is too "
+                f"large for {PASSES} passes"
+            )
+        return f"C and σ, chosen by an online error of {chosen}; it is {best} with the best"
 
 
 def worse_cells(rows: Rows, looked_at: list[Second]) -> str:
@@ -176,24 +181,41 @@ def passes_table(rows: Rows) -> str:
         found = verdicts(rows, what=f"test_error_{i}")
         held = [cell[0] for cell, verdict in found.items() if verdict != "worse"]
         counts.append((i, f"{len(held)} of {len(found)}", *(held.count(n) for n in SETS)))
-    return "## Passes\n\nCells within the document's interval or better.\n\n" + markdown_table(
-        ("passes", "all", *(f"{name} (of 9)" for name in SETS)), counts
+    ours = [values(rows, "sonar", key, "test_error_1").mean() for key in published("sonar")]
+    theirs = [error for error, _ in published("sonar").values()]
+    return (
+        "## Passes\n\nCells within the document's interval or better.\n\n"
+        + markdown_table(("passes", "all", *(f"{name} (of 9)" for name in SETS)), counts)
+        + "\n\nSonar speaks for more than one: after one pass our errors there are "
+        f"{min(ours):.1f} to {max(ours):.1f} %, the document's {min(theirs):.1f} to "
+        f"{max(theirs):.1f} %."
     )
 
 
 def readings_table(found: Rows) -> str:
     """How many cells are within or better if what the document leaves open is read otherwise."""
+    theirs = [error for error, _ in published("ionosphere").values()]
     return (
         "## Other readings\n\nCells within the document's interval or better, on all sets but "
-        "twonorm.\n\n"
+        "twonorm; and the mean test error on ionosphere, where the document's nine are "
+        f"{min(theirs):.1f} to {max(theirs):.1f} %, and ours far below in any reading.\n\n"
         + markdown_table(
-            ("features", "kernel", "one pass", f"{PASSES} passes"),
+            (
+                "features",
+                "kernel",
+                "cells, one pass",
+                f"cells, {PASSES} passes",
+                "ionosphere, one pass",
+                f"ionosphere, {PASSES} passes",
+            ),
             [
                 (
                     "between −1 and 1" if row["scaling"] == "range" else "mean 0, variance 1",
                     "exp(−‖x − z‖²/2σ²)" if row["width"] else "exp(−σ‖x − z‖²)",
                     f"{row['cells_1']} of {row['cells']}",
                     f"{row[f'cells_{PASSES}']} of {row['cells']}",
+                    f"{row['ionosphere_1']:.1f} %",
+                    f"{row[f'ionosphere_{PASSES}']:.1f} %",
                 )
                 for row in found
             ],
@@ -390,8 +412,8 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
         ),
         Check(
             "§4.2",
-            "BPALS is the cheapest",
-            seconds["PA-LS", 8] < min(seconds["PA-I", 8], seconds["PA-II", 8]),
+            "BPALS takes significantly less time",
+            1.1 * seconds["PA-LS", 8] < min(seconds["PA-I", 8], seconds["PA-II", 8]),
             "time of a linear pass with B = 8 against BPALS: "
             + ", ".join(
                 f"{_NAMES[s]} {seconds[s, 8] / seconds['PA-LS', 8]:.2f} ×" for s in VARIANTS
