@@ -232,7 +232,7 @@ def test_cells_of_table_2_are_set_beside_the_document() -> None:
     assert "| 1 | 62 of 63 | 9 | 9 | 9 | 9 | 9 | 8 | 9 |" in by_pass
     assert f"| {PASSES} | 62 of 63 | 9 | 9 | 8 | 9 | 9 | 9 | 9 |" in by_pass
     for error, reason in (
-        (0.19, "C, chosen by"),
+        (0.19, "C is chosen by"),
         (0.22, "no C and σ tried comes nearer than 22.00"),
     ):
         again = Second(other, (1.0, 0.01), (0.1, 0.1), error, (0.22, 0.23), 25)
