@@ -138,8 +138,8 @@ class Second(NamedTuple):
         chosen, best = (f"{100 * online:.2f}" for online in self.online)
         if self.best[0] < self.chosen[0]:
             return (
-                f"C is chosen by the online error of one pass ({chosen}; {best} with the best): too "
-                f"large for {PASSES} passes"
+                f"C is chosen by the online error of one pass ({chosen}; {best} with the best): "
+                f"too large for {PASSES} passes"
             )
         return f"C and σ, chosen by an online error of {chosen}; it is {best} with the best"
 
