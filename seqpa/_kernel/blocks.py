@@ -27,11 +27,11 @@ if cython.compiled:
     from cython.cimports.libc.math import sqrt
     from cython.cimports.seqpa._kernel.budget import Block, Budget
     from cython.cimports.seqpa._kernel.quadratic import BoxQP
-    from cython.cimports.seqpa._kernel.vectors import COST, DOWN, SCORE, SIGN, UP, Pass, Problem, R
+    from cython.cimports.seqpa._kernel.vectors import Constraint, Pass, Problem
 else:
     from seqpa._kernel.budget import Block, Budget
     from seqpa._kernel.quadratic import BoxQP
-    from seqpa._kernel.vectors import COST, DOWN, SCORE, SIGN, UP, Pass, Problem, R
+    from seqpa._kernel.vectors import Constraint, Pass, Problem
 
 COMPILED = cython.compiled
 
@@ -39,6 +39,14 @@ _PA_I = cython.declare(cython.int, STEP_CODES["PA-I"])
 _PA_LS = cython.declare(cython.int, STEP_CODES["PA-LS"])
 _NO_BOUND = cython.declare(cython.double, 1e100)
 _NO_NORM = cython.declare(cython.double, 1e-290)
+
+# What batch_pass keeps of a constraint: one row for each example of a mini-batch.
+_R = cython.declare(cython.int, 0)
+_UP = cython.declare(cython.int, 1)
+_DOWN = cython.declare(cython.int, 2)
+_SIGN = cython.declare(cython.int, 3)  # 0 where there is no direction
+_COST = cython.declare(cython.int, 4)
+KEPT = 5
 
 # What ball_pass keeps: ‖w‖² without the extra coordinate, the extra coordinate and its averaging
 # sum, and what became of the w before the block: its factor, and its factor in the averaging sum.
@@ -56,7 +64,7 @@ def block_pass(
     run: Pass,
     rows: cython.const[cython.Py_ssize_t][::1],
     budget: Budget,
-    c: cython.double[::1],
+    c: Constraint,
 ):
     """One block, example by example: w += τδ. Example t is row rows[t] of the problem's target.
 
@@ -64,31 +72,20 @@ def block_pass(
     """
     t: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    up: cython.Py_ssize_t
-    down: cython.Py_ssize_t
     tau: cython.double
-    norm2: cython.double
     with cython.nogil:
         for t in range(rows.shape[0]):
             i = rows[t]
-            block.look(t)
-            c[R] = 0.0
-            c[COST] = 0.0
-            c[UP] = -1.0
-            c[DOWN] = -1.0
-            norm2 = 0.0
-            if problem.constraint(i, block.s, c):
-                norm2 = block.norm2(t) if c[DOWN] < 0.0 else 2.0 * block.norm2(t)
-            tau = run.tau(t, i, c[R], c[SCORE], norm2, c[COST], c[UP], c[DOWN])
+            block.look(t, c)
+            problem.constraint(i, c)
+            tau = run.tau(t, i, c, c.sides * block.norm2(t))
             if tau != 0.0:
-                up = cython.cast(cython.Py_ssize_t, c[UP])
-                down = cython.cast(cython.Py_ssize_t, c[DOWN])
                 if budget.limit > 0:
-                    budget.add(block, t, up, c[SIGN] * tau, down, tau)
+                    budget.add(block, t, c.up, c.sign * tau, c.down, tau)
                 else:
-                    block.move(t, t, up, c[SIGN] * tau, run.seen + t)
-                    if down >= 0:
-                        block.move(t, t, down, -tau, run.seen + t)
+                    block.move(t, t, c.up, c.sign * tau, run.seen + t)
+                    if c.down >= 0:
+                        block.move(t, t, c.down, -tau, run.seen + t)
 
 
 @cython.ccall
@@ -99,11 +96,12 @@ def batch_pass(
     rows: cython.const[cython.Py_ssize_t][::1],
     size: cython.Py_ssize_t,
     qp: BoxQP,
-    c: cython.double[:, ::1],
+    asked: cython.double[:, ::1],
+    c: Constraint,
 ):
     """One block, mini-batch by mini-batch: w += Σ τ_t δ_t, all τ from one quadratic problem.
 
-    c holds a constraint for each example of a mini-batch. A mini-batch is left alone if all its
+    asked is scratch for the constraints of a mini-batch. A mini-batch is left alone if all its
     examples would be (`tol`). In the mean of the weights the step counts from its last example on.
     """
     begin: cython.Py_ssize_t
@@ -112,13 +110,9 @@ def batch_pass(
     i: cython.Py_ssize_t
     n: cython.Py_ssize_t
     a: cython.Py_ssize_t
-    up: cython.Py_ssize_t
-    down: cython.Py_ssize_t
     C: cython.double
     tau: cython.double
-    norm2: cython.double
     learn: cython.bint
-    asked: cython.bint
     with cython.nogil:
         begin = 0
         while begin < rows.shape[0]:
@@ -128,46 +122,63 @@ def batch_pass(
             for t in range(begin, end):
                 i = rows[t]
                 a = t - begin
-                block.look(t)
-                c[a, R] = 0.0
-                c[a, COST] = 0.0
-                c[a, UP] = -1.0
-                c[a, DOWN] = -1.0
-                asked = problem.constraint(i, block.s, c[a])
-                norm2 = 0.0
-                if asked:
-                    norm2 = block.norm2(t) if c[a, DOWN] < 0.0 else 2.0 * block.norm2(t)
-                if norm2 < _NO_NORM:
-                    c[a, SIGN] = 0.0  # no direction, no variable
+                block.look(t, c)
+                problem.constraint(i, c)
+                if c.sides * block.norm2(t) < _NO_NORM:
+                    c.sign = 0.0  # no direction, no variable
+                _keep(asked, a, c)
+                if c.sign == 0.0:
                     continue
-                learn = learn or run.presented(c[a, R])
+                learn = learn or run.presented(c.r)
                 C = run.C[i]
-                qp.b[n] = c[a, R]
+                qp.b[n] = c.r
                 qp.ridge[n] = 0.0 if run.step == _PA_I else 0.5 / C
                 qp.lower[n] = -_NO_BOUND if run.step == _PA_LS else 0.0
                 qp.upper[n] = C if run.step == _PA_I else _NO_BOUND
-                _fill(block, c, begin, t, n, qp)
+                _fill(block, asked, begin, t, n, qp)
                 n += 1
             if learn:
                 qp.solve(n)
             n = 0
             for t in range(begin, end):
-                a = t - begin
+                _recall(asked, t - begin, c)
                 tau = 0.0
-                norm2 = 0.0
-                if c[a, SIGN] != 0.0:
-                    if learn:
-                        tau = qp.x[n]
-                    norm2 = qp.A[n, n]
-                    n += 1
-                run.note(t, c[a, R], tau, norm2, c[a, COST], c[a, UP], c[a, DOWN])
+                if c.sign == 0.0:
+                    run.note(t, c, 0.0, 0.0)
+                    continue
+                if learn:
+                    tau = qp.x[n]
+                run.note(t, c, tau, qp.A[n, n])
+                n += 1
                 if tau != 0.0:
-                    up = cython.cast(cython.Py_ssize_t, c[a, UP])
-                    down = cython.cast(cython.Py_ssize_t, c[a, DOWN])
-                    block.move(t, end - 1, up, c[a, SIGN] * tau, run.seen + end - 1)
-                    if down >= 0:
-                        block.move(t, end - 1, down, -tau, run.seen + end - 1)
+                    block.move(t, end - 1, c.up, c.sign * tau, run.seen + end - 1)
+                    if c.down >= 0:
+                        block.move(t, end - 1, c.down, -tau, run.seen + end - 1)
             begin = end
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _keep(asked: cython.double[:, ::1], a: cython.Py_ssize_t, c: Constraint) -> cython.void:
+    """Row a of `asked` becomes c."""
+    asked[a, _R] = c.r
+    asked[a, _UP] = c.up
+    asked[a, _DOWN] = c.down
+    asked[a, _SIGN] = c.sign
+    asked[a, _COST] = c.cost
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _recall(asked: cython.double[:, ::1], a: cython.Py_ssize_t, c: Constraint) -> cython.void:
+    """c becomes row a of `asked`."""
+    c.r = asked[a, _R]
+    c.up = cython.cast(cython.Py_ssize_t, asked[a, _UP])
+    c.down = cython.cast(cython.Py_ssize_t, asked[a, _DOWN])
+    c.sign = asked[a, _SIGN]
+    c.cost = asked[a, _COST]
 
 
 @cython.cfunc
@@ -175,7 +186,7 @@ def batch_pass(
 @cython.exceptval(check=False)
 def _fill(
     block: Block,
-    c: cython.double[:, ::1],
+    asked: cython.double[:, ::1],
     begin: cython.Py_ssize_t,
     t: cython.Py_ssize_t,
     n: cython.Py_ssize_t,
@@ -192,17 +203,17 @@ def _fill(
     meet: cython.double
     for j in range(begin, t + 1):
         b = j - begin
-        if c[b, SIGN] == 0.0:
+        if asked[b, _SIGN] == 0.0:
             continue
         meet = 0.0
-        if c[a, UP] == c[b, UP]:
-            meet += c[a, SIGN] * c[b, SIGN]
-        if c[a, DOWN] >= 0.0:
-            if c[a, DOWN] == c[b, DOWN]:
+        if asked[a, _UP] == asked[b, _UP]:
+            meet += asked[a, _SIGN] * asked[b, _SIGN]
+        if asked[a, _DOWN] >= 0.0:
+            if asked[a, _DOWN] == asked[b, _DOWN]:
                 meet += 1.0
-            if c[a, UP] == c[b, DOWN]:
+            if asked[a, _UP] == asked[b, _DOWN]:
                 meet -= 1.0
-            if c[a, DOWN] == c[b, UP]:
+            if asked[a, _DOWN] == asked[b, _UP]:
                 meet -= 1.0
         qp.A[n, m] = qp.A[m, n] = meet * block.gram[t, j]
         m += 1
@@ -215,6 +226,7 @@ def ball_pass(
     rows: cython.const[cython.Py_ssize_t][::1],
     radius: cython.double,
     ball: cython.double[::1],
+    c: Constraint,
 ):
     """One block of the uniclass problem: the centre moves towards φ(x), w += share (φ(x) − w).
 
@@ -226,7 +238,6 @@ def ball_pass(
     own: cython.double
     rest: cython.double
     distance: cython.double
-    gap: cython.double
     share: cython.double
     tau: cython.double
     clock: cython.double
@@ -236,17 +247,8 @@ def ball_pass(
             own = block.norm2(t)
             distance = own - 2.0 * block.scores[0, t] + ball[_BALL_NORM2]
             distance = sqrt(max(distance, 0.0) + ball[_BALL_EXTRA] * ball[_BALL_EXTRA])
-            gap = distance - radius
-            tau = run.tau(
-                t,
-                rows[t],
-                gap,
-                -distance,
-                1.0 if distance > 0.0 else 0.0,
-                1.0 if gap > 0.0 else 0.0,
-                0.0,
-                -1.0,
-            )
+            c.ask_ball(distance, radius)
+            tau = run.tau(t, rows[t], c, c.sides)
             if tau == 0.0:
                 continue
             share = tau / distance

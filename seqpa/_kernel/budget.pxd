@@ -1,4 +1,5 @@
 cimport cython
+from seqpa._kernel.vectors cimport Constraint
 
 @cython.final
 cdef class Block:
@@ -7,10 +8,9 @@ cdef class Block:
     cdef double[:, ::1] scores
     cdef double[:, ::1] coef
     cdef double[:, ::1] acc
-    cdef double[::1] s
 
     cdef double norm2(self, Py_ssize_t t) noexcept nogil
-    cdef void look(self, Py_ssize_t t) noexcept nogil
+    cdef void look(self, Py_ssize_t t, Constraint c) noexcept nogil
     cdef void move(self, Py_ssize_t row, Py_ssize_t t, Py_ssize_t k, double amount, double clock) noexcept nogil
 
 @cython.final

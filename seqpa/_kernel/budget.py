@@ -13,6 +13,11 @@ try:
 except ImportError:
     from seqpa._kernel import _stand_in as cython
 
+if cython.compiled:
+    from cython.cimports.seqpa._kernel.vectors import Constraint
+else:
+    from seqpa._kernel.vectors import Constraint
+
 COMPILED = cython.compiled
 
 _OLDEST = cython.declare(cython.int, 0)
@@ -33,16 +38,14 @@ class Block:
     scores  (K, B): w_k·φ(x_j) now; behind the present example always right
     coef    (first + B, K): the coefficients
     acc     the same for the averaging sum, or (0, K)
-    s       (K,): scratch
     """
 
-    def __init__(self, gram, first, scores, coef, acc, s):
+    def __init__(self, gram, first, scores, coef, acc):
         self.gram = gram
         self.first = first
         self.scores = scores
         self.coef = coef
         self.acc = acc
-        self.s = s
 
     @cython.cfunc
     @cython.nogil
@@ -54,11 +57,11 @@ class Block:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def look(self, t: cython.Py_ssize_t) -> cython.void:
-        """s = the scores of example t."""
+    def look(self, t: cython.Py_ssize_t, c: Constraint) -> cython.void:
+        """c.s = the scores of example t."""
         k: cython.Py_ssize_t
-        for k in range(self.s.shape[0]):
-            self.s[k] = self.scores[k, t]
+        for k in range(c.s.shape[0]):
+            c.s[k] = self.scores[k, t]
 
     @cython.cfunc
     @cython.nogil

@@ -22,21 +22,11 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.libc.math import sqrt
-    from cython.cimports.seqpa._kernel.vectors import (
-        COST,
-        DOWN,
-        SCORE,
-        SIGN,
-        UP,
-        Pass,
-        Problem,
-        R,
-        Rows,
-    )
+    from cython.cimports.seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
 else:
     from math import sqrt
 
-    from seqpa._kernel.vectors import COST, DOWN, SCORE, SIGN, UP, Pass, Problem, R, Rows
+    from seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
 
 COMPILED = cython.compiled
 
@@ -47,6 +37,7 @@ class Ellipsoid:
     """Centre and shape, and how the shape changes.
 
     W, w      (labels, features): the centre; w is the same as one long vector
+    center    the same again, to score dense examples with
     acc       Σ tτh of it, for the mean; or empty
     Q         P = scale · Q: (N, N), N = labels · features; or (1, N) for the diagonal alone
     decay     c_t of the next update, and b; `classical` is CELLIP, which uses neither
@@ -59,6 +50,7 @@ class Ellipsoid:
     diagonal: cython.bint
     W: cython.double[:, ::1]
     w: cython.double[::1]
+    center: Weights
     acc: cython.double[::1]
     Q: cython.double[:, ::1]
     h: cython.double[::1]
@@ -72,6 +64,7 @@ class Ellipsoid:
         self.diagonal = diagonal
         self.W = W
         self.w = W.reshape(-1)
+        self.center = Weights(W, len(W), False)
         self.acc = acc.reshape(-1)
         self.Q = Q
         self.h = h
@@ -87,19 +80,19 @@ class Ellipsoid:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def scores(self, rows: Rows, i: cython.Py_ssize_t, s: cython.double[::1]) -> cython.void:
+    def scores(self, rows: Rows, i: cython.Py_ssize_t, c: Constraint) -> cython.void:
         """s[k] = w_k·x_i."""
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
         total: cython.double
         if not rows.sparse:
-            rows.scores(i, self.W, s)
+            self.center.scores(rows, i, c)
             return
-        for k in range(s.shape[0]):
+        for k in range(c.s.shape[0]):
             total = self.W[k, rows.n_features] if rows.bias else 0.0
             for j in range(rows.indptr[i], rows.indptr[i + 1]):
                 total = total + rows.data[j] * self.W[k, rows.indices[j]]
-            s[k] = total
+            c.s[k] = total
 
     @cython.cfunc
     @cython.nogil
@@ -263,8 +256,7 @@ def ellipsoid_pass(
     run: Pass,
     order: cython.const[cython.Py_ssize_t][::1],
     body: Ellipsoid,
-    s: cython.double[::1],
-    c: cython.double[::1],
+    c: Constraint,
 ):
     """One pass in the given order: w += τPδ after mistakes; averaging as in `linear_pass`.
 
@@ -273,27 +265,19 @@ def ellipsoid_pass(
     """
     t: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    up: cython.Py_ssize_t
-    down: cython.Py_ssize_t
     tau: cython.double
     n2: cython.double
     with cython.nogil:
         for t in range(order.shape[0]):
             i = order[t]
-            body.scores(rows, i, s)
-            c[R] = 0.0
-            c[COST] = 0.0
-            c[UP] = -1.0
-            c[DOWN] = -1.0
+            body.scores(rows, i, c)
+            problem.constraint(i, c)
             n2 = 0.0
-            up = down = -1
-            if problem.constraint(i, s, c) and c[SCORE] <= 0.0:
-                up = cython.cast(cython.Py_ssize_t, c[UP])
-                down = cython.cast(cython.Py_ssize_t, c[DOWN])
-                n2 = body.squared_length(rows, i, up, down, c[SIGN])
-                if body.classical and n2 > 0.0 and c[R] * c[R] >= n2:
+            if c.sides > 0.0 and c.score <= 0.0:
+                n2 = body.squared_length(rows, i, c.up, c.down, c.sign)
+                if body.classical and n2 > 0.0 and c.r * c.r >= n2:
                     body.empty += 1
                     n2 = 0.0
-            tau = run.tau(t, i, c[R], c[SCORE], n2, c[COST], c[UP], c[DOWN])
+            tau = run.tau(t, i, c, n2)
             if tau != 0.0:
-                body.update(rows, i, up, down, tau, n2, run.seen + t)
+                body.update(rows, i, c.up, c.down, tau, n2, run.seen + t)

@@ -14,18 +14,9 @@ except ImportError:
     from seqpa._kernel import _stand_in as cython
 
 if cython.compiled:
-    from cython.cimports.seqpa._kernel.vectors import (
-        COST,
-        DOWN,
-        SIGN,
-        UP,
-        Pass,
-        Problem,
-        R,
-        Rows,
-    )
+    from cython.cimports.seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
 else:
-    from seqpa._kernel.vectors import COST, DOWN, SIGN, UP, Pass, Problem, R, Rows
+    from seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
 
 COMPILED = cython.compiled
 
@@ -34,21 +25,21 @@ COMPILED = cython.compiled
 @cython.nogil
 @cython.exceptval(check=False)
 def _fold(
-    V: cython.double[:, ::1],
-    acc: cython.double[:, ::1],
-    past: cython.double[:, ::1],
-    scale: cython.double,
-    mass: cython.double,
+    w: Weights, past: cython.double[:, ::1], scale: cython.double, mass: cython.double
 ) -> cython.void:
     """V becomes the weights themselves, past the sum of the weights after each example so far."""
     a: cython.Py_ssize_t
     b: cython.Py_ssize_t
-    for a in range(V.shape[0]):
-        for b in range(V.shape[1]):
-            if acc.shape[0] > 0:
-                past[a, b] += mass * V[a, b] - acc[a, b]
-                acc[a, b] = 0.0
-            V[a, b] *= scale
+    down: cython.Py_ssize_t = 0 if w.by_feature else past.shape[0]
+    right: cython.Py_ssize_t = past.shape[1] if w.by_feature else 0
+    if w.averaging:
+        for a in range(past.shape[0]):
+            for b in range(past.shape[1]):
+                past[a, b] += mass * w.V[a, b] - w.V[a + down, b + right]
+                w.V[a + down, b + right] = 0.0
+    for a in range(w.V.shape[0]):
+        for b in range(w.V.shape[1]):
+            w.V[a, b] *= scale
 
 
 @cython.ccall
@@ -60,64 +51,48 @@ def hinge_pass(
     order: cython.const[cython.Py_ssize_t][::1],
     eta: cython.double,
     shrink: cython.double,
-    read: cython.double[:, ::1],
-    V: cython.double[:, ::1],
-    acc: cython.double[:, ::1],
+    read: Weights,
+    w: Weights,
     past: cython.double[:, ::1],
-    s: cython.double[::1],
-    c: cython.double[::1],
+    c: Constraint,
 ):
     """Steps of η·C_i for the examples that are not beyond the margin.
 
-    read    the weights that score, scale · read; V itself for stochastic descent, and for a batch
-            weights that stand still, while V gathers the sum of the steps
+    read    the weights that score, scale · read; w itself for stochastic descent, and for a batch
+            weights that stand still, while w gathers the sum of the steps
     shrink  1 − ηλ, once for each example
     past    the sum of the weights after each example, for the mean; or empty. Within the pass it
-            is mass·V − acc: mass the sum of the scales so far, acc scratch, Σ mass·ΔV
+            is mass·V − acc: mass the sum of the scales so far, acc the Σ mass·ΔV beside V
     """
     t: cython.Py_ssize_t
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
-    up: cython.Py_ssize_t
-    down: cython.Py_ssize_t
     tau: cython.double
     amount: cython.double
     norm2: cython.double
     scale: cython.double = 1.0
     mass: cython.double = 0.0
-    averaging: cython.bint = acc.shape[0] > 0
     with cython.nogil:
         for t in range(order.shape[0]):
             if scale < 1e-4:  # mass·V − acc would lose more than four digits
-                _fold(V, acc, past, scale, mass)
+                _fold(w, past, scale, mass)
                 scale = 1.0
                 mass = 0.0
             i = order[t]
-            rows.scores(i, read, s)
-            for k in range(s.shape[0]):
-                s[k] = scale * s[k]
-            c[R] = 0.0
-            c[COST] = 0.0
-            c[UP] = -1.0
-            c[DOWN] = -1.0
-            norm2 = 0.0
+            read.scores(rows, i, c)
+            for k in range(c.s.shape[0]):
+                c.s[k] = scale * c.s[k]
+            problem.constraint(i, c)
+            norm2 = c.sides * norms[i]
             tau = 0.0
-            if problem.constraint(i, s, c):
-                norm2 = norms[i] if c[DOWN] < 0.0 else 2.0 * norms[i]
-                if norm2 > 0.0 and c[R] >= 0.0 and run.presented(c[R]):
-                    tau = eta * run.C[i]
-            run.note(t, c[R], tau, norm2, c[COST], c[UP], c[DOWN])
+            if norm2 > 0.0 and c.r >= 0.0 and run.presented(c.r):
+                tau = eta * run.C[i]
+            run.note(t, c, tau, norm2)
             scale = scale * shrink
             if tau != 0.0:
-                up = cython.cast(cython.Py_ssize_t, c[UP])
-                down = cython.cast(cython.Py_ssize_t, c[DOWN])
                 amount = tau / scale
-                rows.add(i, V, up, c[SIGN] * amount)
-                if down >= 0:
-                    rows.add(i, V, down, -amount)
-                if averaging:
-                    rows.add(i, acc, up, c[SIGN] * amount * mass)
-                    if down >= 0:
-                        rows.add(i, acc, down, -amount * mass)
+                w.add(rows, i, c.up, c.sign * amount, mass)
+                if c.down >= 0:
+                    w.add(rows, i, c.down, -amount, mass)
             mass = mass + scale
-        _fold(V, acc, past, scale, mass)
+        _fold(w, past, scale, mass)

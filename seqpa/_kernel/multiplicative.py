@@ -16,21 +16,11 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.libc.math import exp, fabs, sqrt
-    from cython.cimports.seqpa._kernel.vectors import (
-        COST,
-        DOWN,
-        SCORE,
-        SIGN,
-        UP,
-        Pass,
-        Problem,
-        R,
-        Rows,
-    )
+    from cython.cimports.seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
 else:
     from math import exp, fabs, sqrt
 
-    from seqpa._kernel.vectors import COST, DOWN, SCORE, SIGN, UP, Pass, Problem, R, Rows
+    from seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
 
 COMPILED = cython.compiled
 
@@ -40,8 +30,9 @@ _FAR = cython.declare(cython.double, 600.0)  # exp of it is still a number
 @cython.final
 @cython.cclass
 class Simplex:
-    """Weights as logarithms theta and as e = exp(theta − shift), in the layout of `Rows.scores`.
+    """Weights as logarithms theta and as e = exp(theta − shift), in the layouts of `Weights`.
 
+    w         e, to score with
     total     Σe
     acc       Σ_t w_t of every weight, for the mean; or empty. An entry is brought up to date when
               it moves: it has stood at e since `mass` was since, and mass is Σ_t 1/Σe
@@ -49,6 +40,7 @@ class Simplex:
 
     theta: cython.double[:, ::1]
     e: cython.double[:, ::1]
+    w: Weights
     acc: cython.double[:, ::1]
     since: cython.double[:, ::1]
     shift: cython.double
@@ -58,9 +50,10 @@ class Simplex:
     touched: cython.Py_ssize_t
     far: cython.bint
 
-    def __init__(self, theta, e, acc, since):
+    def __init__(self, theta, e, acc, since, by_feature):
         self.theta = theta
         self.e = e
+        self.w = Weights(e, e.shape[1 if by_feature else 0], by_feature)
         self.acc = acc
         self.since = since
         self.mass = 0.0
@@ -159,8 +152,7 @@ def simplex_pass(
     peaks: cython.const[cython.double][::1],
     order: cython.const[cython.Py_ssize_t][::1],
     w: Simplex,
-    s: cython.double[::1],
-    c: cython.double[::1],
+    c: Constraint,
 ):
     """One pass in the given order; peaks are ‖x_i‖∞, the bias included.
 
@@ -175,21 +167,16 @@ def simplex_pass(
     with cython.nogil:
         for t in range(order.shape[0]):
             i = order[t]
-            rows.scores(i, w.e, s)
-            for k in range(s.shape[0]):
-                s[k] = s[k] / w.total
-            c[R] = 0.0
-            c[COST] = 0.0
-            c[UP] = -1.0
-            c[DOWN] = -1.0
-            norm2 = 0.0
-            if problem.constraint(i, s, c):
-                norm2 = (0.25 if c[DOWN] < 0.0 else 1.0) * peaks[i] * peaks[i]
-            tau = run.tau(t, i, c[R], c[SCORE], norm2, c[COST], c[UP], c[DOWN])
+            w.w.scores(rows, i, c)
+            for k in range(c.s.shape[0]):
+                c.s[k] = c.s[k] / w.total
+            problem.constraint(i, c)
+            norm2 = 0.25 * c.sides * c.sides * peaks[i] * peaks[i]
+            tau = run.tau(t, i, c, norm2)
             if tau != 0.0:
-                w.add_row(rows, i, cython.cast(cython.Py_ssize_t, c[UP]), c[SIGN] * tau)
-                if c[DOWN] >= 0.0:
-                    w.add_row(rows, i, cython.cast(cython.Py_ssize_t, c[DOWN]), -tau)
+                w.add_row(rows, i, c.up, c.sign * tau)
+                if c.down >= 0:
+                    w.add_row(rows, i, c.down, -tau)
                 w.settle()
             w.mass += 1.0 / w.total
         w.renew()
@@ -203,6 +190,7 @@ def simplex_uniclass_pass(
     order: cython.const[cython.Py_ssize_t][::1],
     w: Simplex,
     v: cython.double[::1],
+    c: Constraint,
 ):
     """One uniclass pass: v = (x − w)/‖x − w‖, whose entries lie within ±‖v‖∞, so D = 2‖v‖∞.
 
@@ -214,7 +202,6 @@ def simplex_uniclass_pass(
     n: cython.Py_ssize_t = v.shape[0]
     distance: cython.double
     peak: cython.double
-    gap: cython.double
     tau: cython.double
     with cython.nogil:
         for t in range(order.shape[0]):
@@ -233,10 +220,10 @@ def simplex_uniclass_pass(
                 distance = distance + v[j] * v[j]
                 peak = max(peak, fabs(v[j]))
             distance = sqrt(distance)
-            gap = distance - epsilon
             if distance > 0.0:
                 peak = peak / distance
-            tau = run.tau(t, i, gap, -distance, peak * peak, 1.0 if gap > 0.0 else 0.0, 0.0, -1.0)
+            c.ask_ball(distance, epsilon)
+            tau = run.tau(t, i, c, peak * peak)
             if tau != 0.0:
                 for j in range(n):
                     w.add(0, j, tau * v[j] / distance)

@@ -23,9 +23,9 @@ except ImportError:
 from seqpa._kernel.steps import CODES as STEP_CODES
 
 if cython.compiled:
-    from cython.cimports.seqpa._kernel.vectors import COST, DOWN, SCORE, UP, Pass, Problem, R, Rows
+    from cython.cimports.seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
 else:
-    from seqpa._kernel.vectors import COST, DOWN, SCORE, UP, Pass, Problem, R, Rows
+    from seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
 
 COMPILED = cython.compiled
 
@@ -41,27 +41,26 @@ _PA_II = cython.declare(cython.int, STEP_CODES["PA-II"])
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _blame(
-    rule: cython.int, y: cython.Py_ssize_t, s: cython.double[::1], q: cython.double[::1]
-) -> cython.double:
+def _blame(rule: cython.int, c: Constraint) -> cython.double:
     """q of the perceptron's step, uniform or proportional; returns Σ q², of which ‖δ‖² is made."""
     k: cython.Py_ssize_t
+    y: cython.Py_ssize_t = c.up
     errors: cython.double = 0.0
     excess: cython.double = 0.0
     squares: cython.double = 1.0
-    for k in range(s.shape[0]):
-        if k != y and s[k] >= s[y]:
+    for k in range(c.s.shape[0]):
+        if k != y and c.s[k] >= c.s[y]:
             errors += 1.0
-            excess += s[k] - s[y]
-    for k in range(s.shape[0]):
-        q[k] = 0.0
-        if k != y and s[k] >= s[y]:
+            excess += c.s[k] - c.s[y]
+    for k in range(c.s.shape[0]):
+        c.q[k] = 0.0
+        if k != y and c.s[k] >= c.s[y]:
             if rule == _UNIFORM or excess <= 0.0:
-                q[k] = -1.0 / errors
+                c.q[k] = -1.0 / errors
             else:
-                q[k] = -(s[k] - s[y]) / excess
-            squares += q[k] * q[k]
-    q[y] = 1.0
+                c.q[k] = -(c.s[k] - c.s[y]) / excess
+            squares += c.q[k] * c.q[k]
+    c.q[y] = 1.0
     return squares
 
 
@@ -89,9 +88,7 @@ def _all_margins(
     C: cython.double,
     margin: cython.double,
     A: cython.double,
-    y: cython.Py_ssize_t,
-    s: cython.double[::1],
-    q: cython.double[::1],
+    c: Constraint,
 ) -> cython.double:
     """MIRA: q that minimises ½A‖q‖² + κ/2 q_y² + Σ_k q_k s_k − margin q_y, and returns q_y = T.
 
@@ -102,6 +99,7 @@ def _all_margins(
     none comes back): a projection onto the simplex.
     """
     k: cython.Py_ssize_t
+    y: cython.Py_ssize_t = c.up
     gap: cython.double
     total: cython.double
     count: cython.double
@@ -113,8 +111,8 @@ def _all_margins(
     while True:
         total = 0.0
         count = 0.0
-        for k in range(s.shape[0]):
-            gap = margin - (s[y] - s[k])
+        for k in range(c.s.shape[0]):
+            gap = margin - (c.s[y] - c.s[k])
             if k != y and gap > theta:
                 total += gap
                 count += 1.0
@@ -122,13 +120,13 @@ def _all_margins(
             break
         last = count
         theta = max(theta, _level(total, count, A, kappa, cap))
-    for k in range(s.shape[0]):
-        gap = margin - (s[y] - s[k])
-        q[k] = 0.0
+    for k in range(c.s.shape[0]):
+        gap = margin - (c.s[y] - c.s[k])
+        c.q[k] = 0.0
         if k != y and gap > theta:
-            q[k] = -(gap - theta) / A
-            T -= q[k]
-    q[y] = T
+            c.q[k] = -(gap - theta) / A
+            T -= c.q[k]
+    c.q[y] = T
     return T
 
 
@@ -140,12 +138,9 @@ def prototype_pass(
     rule: cython.int,
     norms: cython.const[cython.double][::1],
     order: cython.const[cython.Py_ssize_t][::1],
-    W: cython.double[:, ::1],
-    acc: cython.double[:, ::1],
+    w: Weights,
     moves: cython.double[:, ::1],
-    s: cython.double[::1],
-    c: cython.double[::1],
-    q: cython.double[::1],
+    c: Constraint,
 ):
     """One pass over a multiclass problem, with the layouts and averaging of `linear_pass`.
 
@@ -155,40 +150,27 @@ def prototype_pass(
     t: cython.Py_ssize_t
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
-    y: cython.Py_ssize_t
     tau: cython.double
     norm2: cython.double
-    clock: cython.double
-    averaging: cython.bint = acc.shape[0] > 0
     with cython.nogil:
         for t in range(order.shape[0]):
             i = order[t]
-            rows.scores(i, W, s)
-            c[R] = 0.0
-            c[COST] = 0.0
-            c[UP] = -1.0
-            c[DOWN] = -1.0
-            norm2 = 0.0
+            if rows.sparse and t + 1 < order.shape[0]:
+                w.announce(rows, order[t + 1])
+            w.scores(rows, i, c)
+            problem.constraint(i, c)
+            norm2 = c.sides * norms[i]
             tau = 0.0
-            if problem.constraint(i, s, c):
-                norm2 = 2.0 * norms[i]
-                y = cython.cast(cython.Py_ssize_t, c[UP])
-                if norms[i] >= 1e-290 and run.presented(c[R]):
-                    if rule == _ALL:
-                        if c[R] > 0.0:
-                            tau = _all_margins(
-                                run.step, run.C[i], problem.margin, norms[i], y, s, q
-                            )
-                    elif c[SCORE] <= 0.0:
-                        norm2 = norms[i] * _blame(rule, y, s, q)
-                        tau = 1.0
-            run.note(t, c[R], tau, norm2, c[COST], c[UP], c[DOWN])
+            if norm2 >= 1e-290 and run.presented(c.r):
+                if rule == _ALL:
+                    if c.r > 0.0:
+                        tau = _all_margins(run.step, run.C[i], problem.margin, norms[i], c)
+                elif c.score <= 0.0:
+                    norm2 = norms[i] * _blame(rule, c)
+                    tau = 1.0
+            run.note(t, c, tau, norm2)
             if tau != 0.0:
-                clock = run.seen + t
-                for k in range(s.shape[0]):
-                    if q[k] != 0.0:
-                        rows.add(i, W, k, q[k])
-                        if averaging:
-                            rows.add(i, acc, k, q[k] * clock)
-                        if moves.shape[0] > 0:
-                            moves[t, k] = q[k]
+                w.add_all(rows, i, c, run.seen + t)
+                if moves.shape[0] > 0:
+                    for k in range(c.q.shape[0]):
+                        moves[t, k] = c.q[k]

@@ -1,8 +1,5 @@
 cimport cython
 
-# The entries of a constraint.
-cdef int R, SCORE, UP, DOWN, SIGN, COST
-
 @cython.final
 cdef class Rows:
     cdef bint sparse
@@ -14,10 +11,35 @@ cdef class Rows:
     cdef const long long[::1] indptr
 
     cpdef squared_norms(self, double[::1] out)
-    cdef void scores(self, Py_ssize_t i, double[:, ::1] W, double[::1] out) noexcept nogil
-    cdef void announce(self, Py_ssize_t i, double[:, ::1] W) noexcept nogil
-    cdef void add(self, Py_ssize_t i, double[:, ::1] W, Py_ssize_t k, double amount) noexcept nogil
     cdef double dot_rows(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil
+
+@cython.final
+cdef class Constraint:
+    cdef double[::1] s
+    cdef double[::1] q
+    cdef double r
+    cdef double score
+    cdef double sign
+    cdef double cost
+    cdef double sides
+    cdef Py_ssize_t up
+    cdef Py_ssize_t down
+
+    cdef void clear(self) noexcept nogil
+    cdef void ask_ball(self, double distance, double epsilon) noexcept nogil
+
+@cython.final
+cdef class Weights:
+    cdef double[:, ::1] V
+    cdef Py_ssize_t n_labels
+    cdef bint by_feature
+    cdef bint averaging
+
+    cdef void scores(self, Rows rows, Py_ssize_t i, Constraint c) noexcept nogil
+    cdef double dot(self, Rows rows, Py_ssize_t i, Py_ssize_t k) noexcept nogil
+    cdef void announce(self, Rows rows, Py_ssize_t i) noexcept nogil
+    cdef void add(self, Rows rows, Py_ssize_t i, Py_ssize_t k, double amount, double clock) noexcept nogil
+    cdef void add_all(self, Rows rows, Py_ssize_t i, Constraint c, double clock) noexcept nogil
 
 @cython.final
 cdef class Problem:
@@ -27,7 +49,7 @@ cdef class Problem:
     cdef const unsigned char[:, ::1] relevant
     cdef const double[:, ::1] root_cost
 
-    cpdef bint constraint(self, Py_ssize_t i, double[::1] s, double[::1] out) noexcept nogil
+    cdef void constraint(self, Py_ssize_t i, Constraint c) noexcept nogil
 
 @cython.final
 cdef class Pass:
@@ -43,5 +65,5 @@ cdef class Pass:
     cdef long long updates
 
     cdef bint presented(self, double r) noexcept nogil
-    cdef double tau(self, Py_ssize_t t, Py_ssize_t i, double r, double score, double norm2, double cost, double up, double down) noexcept nogil
-    cdef void note(self, Py_ssize_t t, double r, double tau, double norm2, double cost, double up, double down) noexcept nogil
+    cdef double tau(self, Py_ssize_t t, Py_ssize_t i, Constraint c, double norm2) noexcept nogil
+    cdef void note(self, Py_ssize_t t, Constraint c, double tau, double norm2) noexcept nogil

@@ -1,10 +1,10 @@
 """Whole passes over vectors: Problem × Step × Euclidean geometry, in one loop.
 
-    Rows      the examples x_i: dense or CSR, with an optional constant 1 behind the last feature
-    Problem   which constraint does example i ask for, given its scores?
-    step_size how far (steps.py)
-    Weights   one weight vector (binary, regression) or one for each label (multi-prototype),
-              and the sum that lazy averaging needs
+    Rows        the examples x_i: dense or CSR, with an optional constant 1 behind the last feature
+    Weights     one weight vector (binary, regression) or one for each label (multi-prototype), and
+                the sums that lazy averaging needs
+    Problem     which Constraint does example i ask for, given its scores?
+    Pass        how far (steps.py), and what a pass counts
 
 `linear_pass` is Eq. 3 of Crammer et al. (2006) and all its kin; `joint_pass` the single-prototype
 form with label-dependent features (§7); `uniclass_pass` moves a centre (§6).
@@ -52,15 +52,6 @@ CODES = {
     "max-loss": _MAX_LOSS,
 }
 
-# A constraint, as Problem.constraint fills it: the direction is
-# δ = sign · Φ(x, up) − Φ(x, down), without the second part where down is −1.
-R = 0  # margin − score: what is missing
-SCORE = 1  # w·δ
-UP = 2
-DOWN = 3
-SIGN = 4
-COST = 5  # ρ(y, ŷ), or 1 for a mistake
-
 # A record of one example, as a pass writes it: loss, τ, ‖δ‖², cost, up, down.
 RECORD = 6
 
@@ -102,107 +93,6 @@ class Rows:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def scores(
-        self, i: cython.Py_ssize_t, W: cython.double[:, ::1], out: cython.double[::1]
-    ) -> cython.void:
-        """out[k] = w_k·x_i. W is (labels, features) for dense rows, (features, labels) for CSR:
-        each reads memory in order."""
-        j: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        f: cython.Py_ssize_t
-        n: cython.Py_ssize_t = self.n_features
-        K: cython.Py_ssize_t = out.shape[0]
-        x: cython.double
-        a: cython.double
-        b: cython.double
-        c: cython.double
-        d: cython.double
-        if self.sparse and K == 1:
-            # Two sums, by hand: the compiler would make vectors of the indices, which is slower.
-            a = W[n, 0] if self.bias else 0.0
-            b = 0.0
-            j = self.indptr[i]
-            while j + 1 < self.indptr[i + 1]:
-                a = a + self.data[j] * W[self.indices[j], 0]
-                b = b + self.data[j + 1] * W[self.indices[j + 1], 0]
-                j += 2
-            if j < self.indptr[i + 1]:
-                a = a + self.data[j] * W[self.indices[j], 0]
-            out[0] = a + b
-        elif self.sparse:
-            for k in range(K):
-                out[k] = W[n, k] if self.bias else 0.0
-            for j in range(self.indptr[i], self.indptr[i + 1]):
-                x = self.data[j]
-                f = self.indices[j]
-                for k in range(K):
-                    out[k] += x * W[f, k]
-        else:
-            k = 0
-            while k + 4 <= K:  # four at once: x is read once for all of them
-                a = b = c = d = 0.0
-                for j in range(n):
-                    x = self.dense[i, j]
-                    a = a + x * W[k, j]
-                    b = b + x * W[k + 1, j]
-                    c = c + x * W[k + 2, j]
-                    d = d + x * W[k + 3, j]
-                out[k] = a
-                out[k + 1] = b
-                out[k + 2] = c
-                out[k + 3] = d
-                k += 4
-            while k < K:
-                a = 0.0
-                for j in range(n):
-                    a = a + self.dense[i, j] * W[k, j]
-                out[k] = a
-                k += 1
-            if self.bias:
-                for k in range(K):
-                    out[k] += W[k, n]
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def announce(self, i: cython.Py_ssize_t, W: cython.double[:, ::1]) -> cython.void:
-        """Ask for the weights of CSR row i before they are needed: they are scattered over memory,
-        and fetching them while the row before is computed hides a quarter of the time."""
-        j: cython.Py_ssize_t
-        last: cython.Py_ssize_t = W.shape[1] - 1
-        if cython.compiled:
-            for j in range(self.indptr[i], self.indptr[i + 1]):
-                prefetch(cython.address(W[self.indices[j], 0]))
-                if last > 0:
-                    prefetch(cython.address(W[self.indices[j], last]))
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def add(
-        self,
-        i: cython.Py_ssize_t,
-        W: cython.double[:, ::1],
-        k: cython.Py_ssize_t,
-        amount: cython.double,
-    ) -> cython.void:
-        """w_k += amount · x_i."""
-        j: cython.Py_ssize_t
-        n: cython.Py_ssize_t = self.n_features
-        if self.sparse:
-            for j in range(self.indptr[i], self.indptr[i + 1]):
-                W[self.indices[j], k] += amount * self.data[j]
-            if self.bias:
-                W[n, k] += amount
-        else:
-            for j in range(n):
-                W[k, j] += amount * self.dense[i, j]
-            if self.bias:
-                W[k, n] += amount
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def dot_rows(self, a: cython.Py_ssize_t, b: cython.Py_ssize_t) -> cython.double:
         """x_a·x_b of two CSR rows with sorted indices (without the bias)."""
         i: cython.Py_ssize_t = self.indptr[a]
@@ -218,6 +108,223 @@ class Rows:
                 i += 1
                 j += 1
         return total
+
+
+@cython.final
+@cython.cclass
+class Constraint:
+    """What one example asks for: w·δ >= margin, δ = sign · Φ(x, up) − Φ(x, down).
+
+    s         the scores of all labels, from which it is made
+    r, score  margin − w·δ, which is what is missing; and w·δ
+    up, down  the labels whose vectors hold x in δ, −1 for none; `sides` counts them: ‖δ‖² is
+              sides · ‖x‖², and 0 sides ask for nothing
+    cost      ρ(y, ŷ), or 1 for a mistake
+    q         where a step moves several labels' vectors: by q_k x each
+    """
+
+    def __init__(self, s, q):
+        self.s = s
+        self.q = q
+        self.clear()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def clear(self) -> cython.void:
+        """Nothing is asked for."""
+        self.r = self.score = self.cost = self.sides = 0.0
+        self.sign = 1.0
+        self.up = self.down = -1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def ask_ball(self, distance: cython.double, epsilon: cython.double) -> cython.void:
+        """Eq. 21: −‖x − w‖ >= −ε, along δ = (x − w)/‖x − w‖, whose norm is 1."""
+        self.score = -distance
+        self.r = distance - epsilon
+        self.sides = 1.0 if distance > 0.0 else 0.0
+        self.up = 0
+        self.cost = 1.0 if self.r > 0.0 else 0.0
+
+
+@cython.final
+@cython.cclass
+class Weights:
+    """A weight vector for each of K labels, and what their mean needs.
+
+    V           (labels, features) where the examples are dense, (features, labels) where they are
+                CSR (`by_feature`): either way they are read in order. With averaging there are 2K
+                labels: the vector of label K + k is Σ tτδ of label k, the step of each example
+                times the number of those before it
+    """
+
+    def __init__(self, V, n_labels, by_feature):
+        self.V = V
+        self.n_labels = n_labels
+        self.by_feature = by_feature
+        self.averaging = V.shape[1 if by_feature else 0] > n_labels
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def scores(self, rows: Rows, i: cython.Py_ssize_t, c: Constraint) -> cython.void:
+        """s[k] = w_k·x_i, four labels at once: x is read once for all of them."""
+        j: cython.Py_ssize_t
+        f: cython.Py_ssize_t
+        k: cython.Py_ssize_t = 0
+        n: cython.Py_ssize_t = rows.n_features
+        x: cython.double
+        s0: cython.double
+        s1: cython.double
+        s2: cython.double
+        s3: cython.double
+        while k + 4 <= self.n_labels:
+            s0 = s1 = s2 = s3 = 0.0
+            if rows.sparse:
+                for j in range(rows.indptr[i], rows.indptr[i + 1]):
+                    x = rows.data[j]
+                    f = rows.indices[j]
+                    s0 = s0 + x * self.V[f, k]
+                    s1 = s1 + x * self.V[f, k + 1]
+                    s2 = s2 + x * self.V[f, k + 2]
+                    s3 = s3 + x * self.V[f, k + 3]
+            else:
+                for j in range(n):
+                    x = rows.dense[i, j]
+                    s0 = s0 + x * self.V[k, j]
+                    s1 = s1 + x * self.V[k + 1, j]
+                    s2 = s2 + x * self.V[k + 2, j]
+                    s3 = s3 + x * self.V[k + 3, j]
+            c.s[k] = s0
+            c.s[k + 1] = s1
+            c.s[k + 2] = s2
+            c.s[k + 3] = s3
+            k += 4
+        while k < self.n_labels:
+            c.s[k] = self.dot(rows, i, k)
+            k += 1
+        if rows.bias:
+            for k in range(self.n_labels):
+                c.s[k] += self.V[n, k] if self.by_feature else self.V[k, n]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def dot(self, rows: Rows, i: cython.Py_ssize_t, k: cython.Py_ssize_t) -> cython.double:
+        """w_k·x_i, without the bias."""
+        j: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        a: cython.double = 0.0
+        b: cython.double = 0.0
+        if rows.sparse:
+            # Two sums, by hand: the compiler would make vectors of the indices, which is slower.
+            j = rows.indptr[i]
+            last = rows.indptr[i + 1] - 1
+            while j < last:
+                a = a + rows.data[j] * self.V[rows.indices[j], k]
+                b = b + rows.data[j + 1] * self.V[rows.indices[j + 1], k]
+                j += 2
+            if j == last:
+                a = a + rows.data[j] * self.V[rows.indices[j], k]
+        else:
+            for j in range(rows.n_features):
+                a = a + rows.dense[i, j] * self.V[k, j]
+        return a + b
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def announce(self, rows: Rows, i: cython.Py_ssize_t) -> cython.void:
+        """Ask for the weights of CSR row i before they are needed: they are scattered over memory,
+        and fetching them while the row before is computed hides a quarter of the time."""
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        last: cython.Py_ssize_t = self.V.shape[1] - 1
+        if cython.compiled:
+            for j in range(rows.indptr[i], rows.indptr[i + 1]):
+                for k in range(0, last, 8):  # a line of the cache holds 8 numbers
+                    prefetch(cython.address(self.V[rows.indices[j], k]))
+                prefetch(cython.address(self.V[rows.indices[j], last]))
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add(
+        self,
+        rows: Rows,
+        i: cython.Py_ssize_t,
+        k: cython.Py_ssize_t,
+        amount: cython.double,
+        clock: cython.double,
+    ) -> cython.void:
+        """w_k += amount · x_i, after `clock` examples."""
+        j: cython.Py_ssize_t
+        n: cython.Py_ssize_t = rows.n_features
+        step: cython.double
+        late: cython.Py_ssize_t = self.n_labels + k
+        if rows.sparse:
+            for j in range(rows.indptr[i], rows.indptr[i + 1]):
+                step = amount * rows.data[j]
+                self.V[rows.indices[j], k] += step
+                if self.averaging:
+                    self.V[rows.indices[j], late] += clock * step
+            if rows.bias:
+                self.V[n, k] += amount
+                if self.averaging:
+                    self.V[n, late] += clock * amount
+        else:
+            for j in range(n):
+                self.V[k, j] += amount * rows.dense[i, j]
+            if rows.bias:
+                self.V[k, n] += amount
+            if self.averaging:
+                for j in range(n):
+                    self.V[late, j] += clock * amount * rows.dense[i, j]
+                if rows.bias:
+                    self.V[late, n] += clock * amount
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add_all(
+        self, rows: Rows, i: cython.Py_ssize_t, c: Constraint, clock: cython.double
+    ) -> cython.void:
+        """w_k += q_k x_i for all labels, after `clock` examples."""
+        j: cython.Py_ssize_t
+        f: cython.Py_ssize_t
+        k: cython.Py_ssize_t = 0
+        K: cython.Py_ssize_t = self.n_labels
+        x: cython.double
+        q0: cython.double
+        q1: cython.double
+        q2: cython.double
+        q3: cython.double
+        if rows.sparse and not rows.bias:
+            while k + 4 <= K:
+                q0 = c.q[k]
+                q1 = c.q[k + 1]
+                q2 = c.q[k + 2]
+                q3 = c.q[k + 3]
+                for j in range(rows.indptr[i], rows.indptr[i + 1]):
+                    x = rows.data[j]
+                    f = rows.indices[j]
+                    self.V[f, k] += q0 * x
+                    self.V[f, k + 1] += q1 * x
+                    self.V[f, k + 2] += q2 * x
+                    self.V[f, k + 3] += q3 * x
+                    if self.averaging:
+                        x = clock * x
+                        self.V[f, K + k] += q0 * x
+                        self.V[f, K + k + 1] += q1 * x
+                        self.V[f, K + k + 2] += q2 * x
+                        self.V[f, K + k + 3] += q3 * x
+                k += 4
+        while k < K:
+            if c.q[k] != 0.0:
+                self.add(rows, i, k, c.q[k], clock)
+            k += 1
 
 
 @cython.final
@@ -238,83 +345,82 @@ class Problem:
         self.relevant = relevant
         self.root_cost = root_cost
 
-    @cython.ccall
+    @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def constraint(
-        self, i: cython.Py_ssize_t, s: cython.double[::1], out: cython.double[::1]
-    ) -> cython.bint:
-        """Fill `out` with the constraint of example i, whose scores are s; False if it has none."""
+    def constraint(self, i: cython.Py_ssize_t, c: Constraint) -> cython.void:
+        """Fill c with the constraint of example i, whose scores are c.s."""
         y: cython.Py_ssize_t
         k: cython.Py_ssize_t
         r: cython.Py_ssize_t
         predicted: cython.Py_ssize_t
         best: cython.double
         value: cython.double
+        K: cython.Py_ssize_t = c.s.shape[0]
         margin: cython.double = self.margin
-        out[DOWN] = -1.0
+        c.clear()
         if self.kind == _BINARY:
-            out[UP] = 0.0
-            out[SIGN] = self.target[i]
-            out[SCORE] = self.target[i] * s[0]
-            out[R] = margin - out[SCORE]
-            out[COST] = 1.0 if out[SCORE] <= 0.0 else 0.0
-            return True
+            c.up = 0
+            c.sides = 1.0
+            c.sign = self.target[i]
+            c.score = self.target[i] * c.s[0]
+            c.r = margin - c.score
+            c.cost = 1.0 if c.score <= 0.0 else 0.0
+            return
         if self.kind == _REGRESSION:
-            value = self.target[i] - s[0]
-            out[UP] = 0.0
-            out[SIGN] = 1.0 if value > 0.0 else -1.0
-            out[SCORE] = -fabs(value)
-            out[R] = margin - out[SCORE]
-            out[COST] = 1.0 if out[R] > 0.0 else 0.0
-            return value != 0.0
-        out[SIGN] = 1.0
+            value = self.target[i] - c.s[0]
+            c.up = 0
+            c.sides = 1.0 if value != 0.0 else 0.0
+            c.sign = 1.0 if value > 0.0 else -1.0
+            c.score = -fabs(value)
+            c.r = margin - c.score
+            c.cost = 1.0 if c.r > 0.0 else 0.0
+            return
         if self.kind == _MULTILABEL:  # Eq. 36: the lowest relevant, the highest irrelevant label
             y = -1
             r = -1
-            for k in range(s.shape[0]):
+            for k in range(K):
                 if self.relevant[i, k]:
-                    if y < 0 or s[k] < s[y]:
+                    if y < 0 or c.s[k] < c.s[y]:
                         y = k
-                elif r < 0 or s[k] > s[r]:
+                elif r < 0 or c.s[k] > c.s[r]:
                     r = k
             if y < 0 or r < 0:
-                return False
+                return
         else:
             y = cython.cast(cython.Py_ssize_t, self.target[i])
             if self.kind == _MULTICLASS:  # Eq. 39, one relevant label
                 r = -1
-                for k in range(s.shape[0]):
-                    if k != y and (r < 0 or s[k] > s[r]):
+                for k in range(K):
+                    if k != y and (r < 0 or c.s[k] > c.s[r]):
                         r = k
                 if r < 0:
-                    return False
+                    return
             else:
                 predicted = 0  # Eq. 42; the first of equals
-                for k in range(1, s.shape[0]):
-                    if s[k] > s[predicted]:
+                for k in range(1, K):
+                    if c.s[k] > c.s[predicted]:
                         predicted = k
                 r = predicted
                 if self.kind == _MAX_LOSS:  # Eq. 50
                     r = y
-                    best = s[y]
-                    for k in range(s.shape[0]):
-                        value = s[k] + self.root_cost[y, k]
+                    best = c.s[y]
+                    for k in range(K):
+                        value = c.s[k] + self.root_cost[y, k]
                         if value > best:
                             r = k
                             best = value
                 margin = self.root_cost[y, r]
-                out[COST] = self.root_cost[y, predicted] * self.root_cost[y, predicted]
+                c.cost = self.root_cost[y, predicted] * self.root_cost[y, predicted]
                 if r == y:
-                    out[R] = 0.0
-                    return False
-        out[UP] = y
-        out[DOWN] = r
-        out[SCORE] = s[y] - s[r]
-        out[R] = margin - out[SCORE]
+                    return
+        c.up = y
+        c.down = r
+        c.sides = 2.0
+        c.score = c.s[y] - c.s[r]
+        c.r = margin - c.score
         if self.kind == _MULTICLASS or self.kind == _MULTILABEL:
-            out[COST] = 1.0 if out[SCORE] <= 0.0 else 0.0
-        return True
+            c.cost = 1.0 if c.score <= 0.0 else 0.0
 
 
 @cython.final
@@ -354,40 +460,25 @@ class Pass:
     @cython.nogil
     @cython.exceptval(check=False)
     def tau(
-        self,
-        t: cython.Py_ssize_t,
-        i: cython.Py_ssize_t,
-        r: cython.double,
-        score: cython.double,
-        norm2: cython.double,
-        cost: cython.double,
-        up: cython.double,
-        down: cython.double,
+        self, t: cython.Py_ssize_t, i: cython.Py_ssize_t, c: Constraint, norm2: cython.double
     ) -> cython.double:
         """The step of the t-th example of the pass, which is row i; counted and recorded."""
         tau: cython.double = 0.0
-        if self.presented(r):
-            tau = step_size(self.step, r, score, norm2, self.C[i])
-        self.note(t, r, tau, norm2, cost, up, down)
+        if self.presented(c.r):
+            tau = step_size(self.step, c.r, c.score, norm2, self.C[i])
+        self.note(t, c, tau, norm2)
         return tau
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def note(
-        self,
-        t: cython.Py_ssize_t,
-        r: cython.double,
-        tau: cython.double,
-        norm2: cython.double,
-        cost: cython.double,
-        up: cython.double,
-        down: cython.double,
+        self, t: cython.Py_ssize_t, c: Constraint, tau: cython.double, norm2: cython.double
     ) -> cython.void:
         """Count and record the t-th example of the pass."""
-        loss: cython.double = 0.0 if r <= 0.0 else r  # NaN, after an overflow, stays NaN
-        self.cost += cost
-        if cost > 0.0:
+        loss: cython.double = 0.0 if c.r <= 0.0 else c.r  # NaN, after an overflow, stays NaN
+        self.cost += c.cost
+        if c.cost > 0.0:
             self.mistakes += 1.0
         self.loss += loss
         self.squared_loss += loss * loss
@@ -397,9 +488,9 @@ class Pass:
             self.record[t, 0] = loss
             self.record[t, 1] = tau
             self.record[t, 2] = norm2
-            self.record[t, 3] = cost
-            self.record[t, 4] = up
-            self.record[t, 5] = down
+            self.record[t, 3] = c.cost
+            self.record[t, 4] = c.up
+            self.record[t, 5] = c.down
 
 
 @cython.ccall
@@ -409,50 +500,29 @@ def linear_pass(
     run: Pass,
     norms: cython.const[cython.double][::1],
     order: cython.const[cython.Py_ssize_t][::1],
-    W: cython.double[:, ::1],
-    acc: cython.double[:, ::1],
-    s: cython.double[::1],
-    c: cython.double[::1],
+    w: Weights,
+    c: Constraint,
 ):
-    """One pass in the given order: w += τδ, and acc += tτδ where averaging is on (acc not empty).
+    """One pass in the given order: w += τδ.
 
-    The mean of w over all examples seen is `W − acc / T`: the step of example t is missing from
-    the t first of the T vectors that are averaged.
-    s and c are scratch: a score for each label, a constraint.
+    The mean of w over all examples seen is `w − acc / T`, acc = Σ tτδ: the step of example t is
+    missing from the t first of the T vectors that are averaged.
     """
     t: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    up: cython.Py_ssize_t
-    down: cython.Py_ssize_t
     tau: cython.double
-    norm2: cython.double
-    clock: cython.double
-    averaging: cython.bint = acc.shape[0] > 0
     with cython.nogil:
         for t in range(order.shape[0]):
             i = order[t]
             if rows.sparse and t + 1 < order.shape[0]:
-                rows.announce(order[t + 1], W)
-            rows.scores(i, W, s)
-            c[R] = 0.0
-            c[COST] = 0.0
-            c[UP] = -1.0
-            c[DOWN] = -1.0
-            norm2 = 0.0
-            if problem.constraint(i, s, c):
-                norm2 = norms[i] if c[DOWN] < 0.0 else 2.0 * norms[i]
-            tau = run.tau(t, i, c[R], c[SCORE], norm2, c[COST], c[UP], c[DOWN])
+                w.announce(rows, order[t + 1])
+            w.scores(rows, i, c)
+            problem.constraint(i, c)
+            tau = run.tau(t, i, c, c.sides * norms[i])
             if tau != 0.0:
-                up = cython.cast(cython.Py_ssize_t, c[UP])
-                down = cython.cast(cython.Py_ssize_t, c[DOWN])
-                clock = run.seen + t
-                rows.add(i, W, up, c[SIGN] * tau)
-                if down >= 0:
-                    rows.add(i, W, down, -tau)
-                if averaging:
-                    rows.add(i, acc, up, c[SIGN] * tau * clock)
-                    if down >= 0:
-                        rows.add(i, acc, down, -tau * clock)
+                w.add(rows, i, c.up, c.sign * tau, run.seen + t)
+                if c.down >= 0:
+                    w.add(rows, i, c.down, -tau, run.seen + t)
 
 
 @cython.ccall
@@ -462,12 +532,10 @@ def joint_pass(
     run: Pass,
     norms: cython.const[cython.double][::1],
     order: cython.const[cython.Py_ssize_t][::1],
-    w: cython.double[:, ::1],
-    acc: cython.double[:, ::1],
-    s: cython.double[::1],
-    c: cython.double[::1],
+    w: Weights,
+    c: Constraint,
 ):
-    """One single-prototype pass (§7): row i·K + k of `rows` is Φ(x_i, k), w has one column.
+    """One single-prototype pass (§7): row i·K + k of `rows` is Φ(x_i, k), w has one label.
 
     ‖Φ(x, up) − Φ(x, down)‖² is exact: shared features are merged before they are squared.
     """
@@ -479,35 +547,25 @@ def joint_pass(
     down: cython.Py_ssize_t
     tau: cython.double
     norm2: cython.double
-    clock: cython.double
-    averaging: cython.bint = acc.shape[0] > 0
-    K: cython.Py_ssize_t = s.shape[0]
+    K: cython.Py_ssize_t = c.s.shape[0]
     with cython.nogil:
         for t in range(order.shape[0]):
             i = order[t]
             first = i * K
             for k in range(K):
-                rows.scores(first + k, w, s[k : k + 1])
-            c[R] = 0.0
-            c[COST] = 0.0
-            c[UP] = -1.0
-            c[DOWN] = -1.0
+                c.s[k] = w.dot(rows, first + k, 0)
+            problem.constraint(i, c)
             norm2 = 0.0
-            up = down = first
-            if problem.constraint(i, s, c):
-                up = first + cython.cast(cython.Py_ssize_t, c[UP])
-                down = first + cython.cast(cython.Py_ssize_t, c[DOWN])
+            up = first + c.up
+            down = first + c.down
+            if c.sides > 0.0:
                 norm2 = norms[up] + norms[down] - 2.0 * rows.dot_rows(up, down)
                 if norm2 < 1e-14 * (norms[up] + norms[down]):
                     norm2 = 0.0  # equal but for rounding: no direction
-            tau = run.tau(t, i, c[R], c[SCORE], norm2, c[COST], c[UP], c[DOWN])
+            tau = run.tau(t, i, c, norm2)
             if tau != 0.0:
-                clock = run.seen + t
-                rows.add(up, w, 0, tau)
-                rows.add(down, w, 0, -tau)
-                if averaging:
-                    rows.add(up, acc, 0, tau * clock)
-                    rows.add(down, acc, 0, -tau * clock)
+                w.add(rows, up, 0, tau, run.seen + t)
+                w.add(rows, down, 0, -tau, run.seen + t)
 
 
 @cython.ccall
@@ -518,6 +576,7 @@ def uniclass_pass(
     order: cython.const[cython.Py_ssize_t][::1],
     w: cython.double[::1],
     acc: cython.double[::1],
+    c: Constraint,
 ):
     """One uniclass pass (Eq. 24): the centre w moves straight towards x until ‖x − w‖ <= ε.
 
@@ -553,17 +612,8 @@ def uniclass_pass(
                     gap = rows.dense[i, j] - w[j]
                     distance = distance + gap * gap
             distance = sqrt(distance)
-            gap = distance - epsilon
-            tau = run.tau(
-                t,
-                i,
-                gap,
-                -distance,
-                1.0 if distance > 0.0 else 0.0,
-                1.0 if gap > 0.0 else 0.0,
-                0.0,
-                -1.0,
-            )
+            c.ask_ball(distance, epsilon)
+            tau = run.tau(t, i, c, c.sides)
             if tau == 0.0:
                 continue
             share = tau / distance

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqpa._kernel import blocks, quadratic
 from seqpa._kernel import budget as budgets
 from seqpa.core.examples import Examples
-from seqpa.core.learner import Floats, Indices, Learner, Part
+from seqpa.core.learner import Floats, Indices, Learner, Part, new_constraint
 from seqpa.core.problems import Problem, Uniclass
 from seqpa.core.steps import USES_C
 from seqpa.errors import SeqpaError
@@ -124,14 +124,17 @@ class Batches:
         for first in range(0, len(rows), size):
             yield examples, y, C, rows[first : first + size]
 
-    def present(self, block: Any, problem: Any, run: Any, rows: Indices, budget: Any) -> None:
+    def present(
+        self, block: Any, problem: Any, run: Any, rows: Indices, budget: Any, n_labels: int
+    ) -> None:
         """The compiled pass over one block."""
+        c = new_constraint(n_labels)
         if self.size == 1:
-            blocks.block_pass(block, problem, run, rows, budget, np.empty(6))
+            blocks.block_pass(block, problem, run, rows, budget, c)
         else:
             n = min(self.size, len(rows))
-            solver = new_qp(n)["solver"]
-            blocks.batch_pass(block, problem, run, rows, self.size, solver, np.empty((n, 6)))
+            solver, asked = new_qp(n)["solver"], np.empty((n, blocks.KEPT))
+            blocks.batch_pass(block, problem, run, rows, self.size, solver, asked, c)
 
 
 def no_budget() -> Any:
@@ -187,9 +190,9 @@ class BatchLearner(Learner):
         scores = np.ascontiguousarray(chosen.scores(self.weights).T)
         coef = np.zeros((len(rows), self.n_labels))
         acc = np.zeros_like(coef) if self.average else np.empty((0, self.n_labels))
-        block = budgets.Block(gram, 0, scores, coef, acc, np.empty(self.n_labels))
+        block = budgets.Block(gram, 0, scores, coef, acc)
         problem = self.problem.kernel(target, self.n_labels)  # type: ignore[union-attr]
-        self._batches.present(block, problem, run, rows, no_budget())
+        self._batches.present(block, problem, run, rows, no_budget(), self.n_labels)
         for moved, weights in ((coef, self._W), (acc, self._acc)):
             if len(moved):
                 by_label = weights.T if self._by_feature else weights

@@ -21,7 +21,7 @@ from seqpa._kernel import budget as budgets
 from seqpa.core.batch import Batches, no_budget
 from seqpa.core.examples import Examples
 from seqpa.core.kernels import Floats, Kernel
-from seqpa.core.learner import Indices, OnlineLearner, Part, Run
+from seqpa.core.learner import Indices, OnlineLearner, Part, Run, new_constraint
 from seqpa.core.problems import Problem, Uniclass
 from seqpa.core.support import Support
 from seqpa.errors import SeqpaError
@@ -191,10 +191,10 @@ class KernelLearner(OnlineLearner):
         scores = np.ascontiguousarray(self.support.scores(X, self.coefficients).T)
         coef = np.zeros((len(rows), self.n_labels))
         acc = np.zeros((len(rows) if self.average else 0, self.n_labels))
-        block = budgets.Block(gram, 0, scores, coef, acc, np.empty(self.n_labels))
+        block = budgets.Block(gram, 0, scores, coef, acc)
         if isinstance(self.problem, Uniclass):
             ball = np.append(self._ball, (1.0, 0.0))
-            blocks.ball_pass(block, run, rows, self.problem.radius, ball)
+            blocks.ball_pass(block, run, rows, self.problem.radius, ball, new_constraint(1))
             self._ball[:] = ball[:3]
             factor, factor_acc = ball[3:]
             if self.average:
@@ -202,7 +202,7 @@ class KernelLearner(OnlineLearner):
             self.coefficients[:] *= factor
         else:
             problem = self.problem.kernel(target, self.n_labels)
-            self._batches.present(block, problem, run, rows, no_budget())
+            self._batches.present(block, problem, run, rows, no_budget(), self.n_labels)
         self._absorb(own, coef, acc if self.average else coef[:, :0], np.diagonal(gram), rows)
 
     def _absorb(self, own: Any, coef: Floats, acc: Floats, norms: Floats, rows: Indices) -> None:
@@ -227,8 +227,8 @@ class KernelLearner(OnlineLearner):
         coef = np.concatenate([self.coefficients, np.zeros((n, self.n_labels))])
         norms = np.concatenate([self.support.norms, np.diagonal(gram)])
         scores = np.ascontiguousarray(coef[:first].T @ tall[:first])
-        scratch = np.empty((0, self.n_labels)), np.empty(self.n_labels)
-        block = budgets.Block(np.ascontiguousarray(tall), first, scores, coef, *scratch)
+        no_mean = np.empty((0, self.n_labels))
+        block = budgets.Block(np.ascontiguousarray(tall), first, scores, coef, no_mean)
         places = self._places[rows]
         budget = budgets.Budget(
             budgets.STRATEGIES[self._strategy],
@@ -241,7 +241,7 @@ class KernelLearner(OnlineLearner):
             np.empty(self._limit + 1),
         )
         problem = self.problem.kernel(target, self.n_labels)  # type: ignore[union-attr]
-        self._batches.present(block, problem, run, rows, budget)
+        self._batches.present(block, problem, run, rows, budget, self.n_labels)
         stay = members[: budget.size()]
         old, new = stay[stay < first], stay[stay >= first] - first
         self.support.keep(old)

@@ -43,7 +43,7 @@ from numpy.typing import ArrayLike
 
 from seqpa._kernel import ellipsoid as kernel
 from seqpa.core.examples import Examples
-from seqpa.core.learner import Floats, Indices, Learner
+from seqpa.core.learner import Floats, Indices, Learner, new_constraint
 from seqpa.core.problems import Binary, Multiclass, Multilabel, Problem
 from seqpa.errors import SeqpaError
 
@@ -160,8 +160,8 @@ class EllipsoidLearner(Learner):
             self.b,
         )
         problem = self.problem.kernel(target, self.n_labels)  # type: ignore[union-attr]
-        scratch = np.empty(self.n_labels), np.empty(6)
-        kernel.ellipsoid_pass(examples.rows, problem, run, rows, body, *scratch)
+        c = new_constraint(self.n_labels)
+        kernel.ellipsoid_pass(examples.rows, problem, run, rows, body, c)
         self._scale, self._next_c, missed = body.state()
         self.missed += missed
         self.updates += run.totals()[-1]

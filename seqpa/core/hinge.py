@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from seqpa._kernel import hinge as kernel
+from seqpa._kernel import vectors
 from seqpa.core.examples import Examples
-from seqpa.core.learner import Floats, Indices, Learner, Run
+from seqpa.core.learner import Floats, Indices, Learner, Run, new_constraint
 from seqpa.core.problems import Binary, Multiclass, Problem
 from seqpa.errors import SeqpaError
 
@@ -89,23 +90,24 @@ class HingeLearner(Learner):
             return run
         self._sum = None
         run = super().run(*args, **options)
-        self._W *= 1.0 - self.eta * self.lam
+        W = self._W
+        W *= 1.0 - self.eta * self.lam
         if self._sum is not None:
-            self._W += self._sum / run.n_examples
+            W += self._sum / run.n_examples
         if self.average:
-            self._past += self._W
+            self._past += W
         self._steps += 1
         return dataclasses.replace(run, updates=int(run.updates > 0))
 
     def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:
         target = self.problem.kernel(target, self.n_labels)  # type: ignore[union-attr]
-        scratch = np.empty(self.n_labels), np.empty(6)
+        w, past, shrink = self._kernel_weights(), self._past, 1.0 - self.eta * self.lam
+        moved = w
         if self.batch:
             if self._sum is None:
-                self._sum = np.zeros_like(self._W)
-            shrink, V, acc, past = 1.0, self._sum, _NONE, _NONE
-        else:
-            shrink, V, acc, past = 1.0 - self.eta * self.lam, self._W, self._acc, self._past
+                self._sum = np.zeros(self._W.shape)
+            moved = vectors.Weights(self._sum, self.n_labels, self._by_feature)
+            past, shrink = _NONE, 1.0
         kernel.hinge_pass(
             examples.rows,
             target,
@@ -114,11 +116,10 @@ class HingeLearner(Learner):
             rows,
             self.eta,
             shrink,
-            self._W,
-            V,
-            acc,
+            w,
+            moved,
             past,
-            *scratch,
+            new_constraint(self.n_labels),
         )
 
     def _lay_out(self, by_feature: bool) -> None:

@@ -26,7 +26,6 @@ from seqpa.errors import SeqpaError
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 Part: TypeAlias = tuple[Examples, NDArray[Any], Floats, Indices]
-_EMPTY = np.empty((0, 0))
 _BLOCK = 1 << 20  # bytes: what a processor's own cache holds
 
 
@@ -188,14 +187,26 @@ class Learner(OnlineLearner):
         self.joint = joint
         # The radius coordinate of a uniclass ball lies where others have their bias.
         columns = n_features + (bias or isinstance(problem, Uniclass))
-        self._W = np.zeros((1 if joint else n_labels, columns))
+        self._vectors = 1 if joint else n_labels
+        self._V = np.zeros((self._vectors * (1 + average), columns))
+        self._by_feature = False  # layout: [labels, features], or [features, labels] for CSR
         if start is not None:
             self._W[:, :n_features] = start
         if isinstance(problem, Uniclass) and problem.max_radius is not None:
             self._W[0, -1] = problem.max_radius  # ε_1 = 0
-        self._acc = np.zeros_like(self._W) if average else _EMPTY
-        self._by_feature = False  # layout: [labels, features], or [features, labels] for CSR
         self._mean: tuple[int, Floats] | None = None
+
+    @property
+    def _W(self) -> Floats:
+        return self._V[:, : self._vectors] if self._by_feature else self._V[: self._vectors]
+
+    @property
+    def _acc(self) -> Floats:
+        """Σ tτδ beside the weights, or nothing."""
+        return self._V[:, self._vectors :] if self._by_feature else self._V[self._vectors :]
+
+    def _kernel_weights(self) -> Any:
+        return kernel.Weights(self._V, self._vectors, self._by_feature)
 
     @property
     def weights(self) -> Floats:
@@ -221,14 +232,13 @@ class Learner(OnlineLearner):
     def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:
         self._mean = None
         if isinstance(self.problem, Uniclass):
-            w, acc = self._W.reshape(-1), self._acc.reshape(-1)
-            kernel.uniclass_pass(examples.rows, run, self.problem.radius, rows, w, acc)
+            w, acc, c = self._W.reshape(-1), self._acc.reshape(-1), new_constraint(1)
+            kernel.uniclass_pass(examples.rows, run, self.problem.radius, rows, w, acc, c)
             return
         problem = self.problem.kernel(target, self.n_labels)
         one_pass = kernel.joint_pass if self.joint else kernel.linear_pass
-        scratch = np.empty(self.n_labels), np.empty(6)
-        norms2 = examples.norms2
-        one_pass(examples.rows, problem, run, norms2, rows, self._W, self._acc, *scratch)
+        w, c = self._kernel_weights(), new_constraint(self.n_labels)
+        one_pass(examples.rows, problem, run, examples.norms2, rows, w, c)
 
     def _check(self, examples: Examples) -> None:
         if examples.n_features != self.n_features:
@@ -248,8 +258,7 @@ class Learner(OnlineLearner):
         """Dense rows are read along W[labels, features], CSR rows along W[features, labels]."""
         if by_feature != self._by_feature and not isinstance(self.problem, Uniclass):
             self._by_feature = by_feature
-            self._W = np.ascontiguousarray(self._W.T)
-            self._acc = np.ascontiguousarray(self._acc.T)
+            self._V = np.ascontiguousarray(self._V.T)
 
     @property
     def center(self) -> Floats:
@@ -297,6 +306,11 @@ def passes(
         yield run
         if tol is not None and run.updates == 0:
             return
+
+
+def new_constraint(n_labels: int) -> Any:
+    """Room for the scores of one example and for what it asks for."""
+    return kernel.Constraint(np.empty(n_labels), np.empty(n_labels))
 
 
 def _each(C: float | ArrayLike, n: int) -> Floats:

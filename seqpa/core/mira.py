@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from seqpa._kernel import prototypes as kernel
 from seqpa.core.examples import Examples
-from seqpa.core.learner import Floats, Indices, Learner, Run
+from seqpa.core.learner import Floats, Indices, Learner, Run, new_constraint
 from seqpa.core.problems import Multiclass, Problem
 from seqpa.errors import SeqpaError
 
@@ -96,12 +96,9 @@ class PrototypeLearner(Learner):
             kernel.RULES[self.rule],
             examples.norms2,
             rows,
-            self._W,
-            self._acc,
+            self._kernel_weights(),
             moves,
-            np.empty(K),
-            np.empty(6),
-            np.empty(K),
+            new_constraint(K),
         )
         if self._recorded is not None:
             self._recorded.append(moves)

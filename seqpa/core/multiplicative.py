@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 
 from seqpa._kernel import multiplicative as kernel
 from seqpa.core.examples import Examples
-from seqpa.core.learner import Floats, Indices, Learner
+from seqpa.core.learner import Floats, Indices, Learner, new_constraint
 from seqpa.core.problems import Problem, Uniclass
 from seqpa.errors import SeqpaError
 
@@ -71,10 +71,10 @@ class MultiplicativeLearner(Learner):
         if first.shape != shape or not (first > 0.0).all():
             raise SeqpaError(f"start must be a positive array of the shape {shape}")
         self._theta = np.log(first)
-        self._W = np.empty(shape)  # proportional to the weights
-        self._acc = np.zeros(shape if average else (0, 0))
-        self._since = np.zeros_like(self._acc)
-        kernel.Simplex(self._theta, self._W, self._acc, self._since)
+        self._e = np.empty(shape)  # proportional to the weights
+        self._sum = np.zeros(shape if average else (0, 0))
+        self._since = np.zeros_like(self._sum)
+        self._simplex()
 
     @property
     def weights(self) -> Floats:
@@ -82,14 +82,14 @@ class MultiplicativeLearner(Learner):
 
         A uniclass centre has one more entry, 0: where other learners keep the radius.
         """
-        return self._given(self._W / self._W.sum())
+        return self._given(self._e / self._e.sum())
 
     @property
     def mean_weights(self) -> Floats:
         """The mean of the weights after each example seen; the centre's likewise."""
         if not self.average:
             raise SeqpaError("the mean of the weights needs MultiplicativeLearner(average=True)")
-        return self._given(self._acc / self.seen) if self.seen else self.weights
+        return self._given(self._sum / self.seen) if self.seen else self.weights
 
     def _given(self, W: Floats) -> Floats:
         W = W.T if self._by_feature else W
@@ -107,20 +107,22 @@ class MultiplicativeLearner(Learner):
             )
 
     def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:
-        w = kernel.Simplex(self._theta, self._W, self._acc, self._since)
+        w, c = self._simplex(), new_constraint(self.n_labels)
         if isinstance(self.problem, Uniclass):
             v = np.empty(self.n_features)
-            kernel.simplex_uniclass_pass(examples.rows, run, self.problem.radius, rows, w, v)
+            kernel.simplex_uniclass_pass(examples.rows, run, self.problem.radius, rows, w, v, c)
             return
         problem = self.problem.kernel(target, self.n_labels)
-        scratch = np.empty(self.n_labels), np.empty(6)
-        kernel.simplex_pass(examples.rows, problem, run, _peaks(examples), rows, w, *scratch)
+        kernel.simplex_pass(examples.rows, problem, run, _peaks(examples), rows, w, c)
+
+    def _simplex(self) -> Any:
+        return kernel.Simplex(self._theta, self._e, self._sum, self._since, self._by_feature)
 
     def _lay_out(self, by_feature: bool) -> None:
         if by_feature != self._by_feature and not isinstance(self.problem, Uniclass):
-            self._theta = np.ascontiguousarray(self._theta.T)
-            self._since = np.ascontiguousarray(self._since.T)
-        super()._lay_out(by_feature)
+            self._by_feature = by_feature
+            for name in ("_theta", "_e", "_sum", "_since"):
+                setattr(self, name, np.ascontiguousarray(getattr(self, name).T))
 
 
 def _peaks(examples: Examples) -> Floats:
