@@ -100,32 +100,35 @@ def _all_margins(
     """
     k: cython.Py_ssize_t
     y: cython.Py_ssize_t = c.up
+    K: cython.Py_ssize_t = c.s.shape[0]
     gap: cython.double
     total: cython.double
     count: cython.double
     last: cython.double = 0.0
-    theta: cython.double = 0.0
+    theta: cython.double
     T: cython.double = 0.0
     kappa: cython.double = 0.5 / C if step == _PA_II else 0.0
     cap: cython.double = C if step == _PA_I else 1e300
+    for k in range(K):
+        c.q[k] = margin - (c.s[y] - c.s[k])
+    c.q[y] = -1e300
+    theta = max(0.0, _level(c.r, 1.0, A, kappa, cap))  # the worst constraint alone: not too high
     while True:
         total = 0.0
         count = 0.0
-        for k in range(c.s.shape[0]):
-            gap = margin - (c.s[y] - c.s[k])
-            if k != y and gap > theta:
-                total += gap
-                count += 1.0
+        for k in range(K):  # without branches, which nobody can predict here
+            gap = c.q[k]
+            total = total + (gap if gap > theta else 0.0)
+            count = count + (1.0 if gap > theta else 0.0)
         if count == 0.0 or count == last:
             break
         last = count
         theta = max(theta, _level(total, count, A, kappa, cap))
-    for k in range(c.s.shape[0]):
-        gap = margin - (c.s[y] - c.s[k])
-        c.q[k] = 0.0
-        if k != y and gap > theta:
-            c.q[k] = -(gap - theta) / A
-            T -= c.q[k]
+    for k in range(K):
+        gap = c.q[k] - theta
+        gap = gap / A if gap > 0.0 else 0.0
+        c.q[k] = -gap
+        T = T + gap
     c.q[y] = T
     return T
 
@@ -172,5 +175,5 @@ def prototype_pass(
             if tau != 0.0:
                 w.add_all(rows, i, c, run.seen + t)
                 if moves.shape[0] > 0:
-                    for k in range(c.q.shape[0]):
+                    for k in range(c.s.shape[0]):
                         moves[t, k] = c.q[k]

@@ -26,6 +26,7 @@ cdef class Constraint:
     cdef Py_ssize_t down
 
     cdef void clear(self) noexcept nogil
+    cdef Py_ssize_t highest_but(self, Py_ssize_t y) noexcept nogil
     cdef void ask_ball(self, double distance, double epsilon) noexcept nogil
 
 @cython.final
@@ -36,6 +37,8 @@ cdef class Weights:
     cdef bint averaging
 
     cdef void scores(self, Rows rows, Py_ssize_t i, Constraint c) noexcept nogil
+    cdef void scores_by_feature(self, Rows rows, Py_ssize_t i, Constraint c) noexcept nogil
+    cdef void scores_by_label(self, Rows rows, Py_ssize_t i, Constraint c) noexcept nogil
     cdef double dot(self, Rows rows, Py_ssize_t i, Py_ssize_t k) noexcept nogil
     cdef void announce(self, Rows rows, Py_ssize_t i) noexcept nogil
     cdef void add(self, Rows rows, Py_ssize_t i, Py_ssize_t k, double amount, double clock) noexcept nogil

@@ -120,7 +120,8 @@ class Constraint:
     up, down  the labels whose vectors hold x in δ, −1 for none; `sides` counts them: ‖δ‖² is
               sides · ‖x‖², and 0 sides ask for nothing
     cost      ρ(y, ŷ), or 1 for a mistake
-    q         where a step moves several labels' vectors: by q_k x each
+    q         where a step moves several labels' vectors: by q_k x each; twice as long as s, with
+              room for what the averaging sums gain
     """
 
     def __init__(self, s, q):
@@ -136,6 +137,26 @@ class Constraint:
         self.r = self.score = self.cost = self.sides = 0.0
         self.sign = 1.0
         self.up = self.down = -1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def highest_but(self, y: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """The label with the highest score, without y; the first of equals.
+
+        The maximum first, then its place: no branch that cannot be predicted.
+        """
+        k: cython.Py_ssize_t
+        own: cython.double = self.s[y]
+        best: cython.double = self.s[0 if y > 0 else 1]
+        self.s[y] = best
+        for k in range(self.s.shape[0]):
+            best = max(best, self.s[k])
+        self.s[y] = own
+        k = 0
+        while k < self.s.shape[0] - 1 and (k == y or self.s[k] != best):
+            k += 1
+        return k
 
     @cython.cfunc
     @cython.nogil
@@ -170,11 +191,64 @@ class Weights:
     @cython.nogil
     @cython.exceptval(check=False)
     def scores(self, rows: Rows, i: cython.Py_ssize_t, c: Constraint) -> cython.void:
-        """s[k] = w_k·x_i, four labels at once: x is read once for all of them."""
+        """s[k] = w_k·x_i."""
+        k: cython.Py_ssize_t
+        if self.n_labels == 1:
+            c.s[0] = self.dot(rows, i, 0)
+        elif rows.sparse:
+            self.scores_by_feature(rows, i, c)
+        else:
+            self.scores_by_label(rows, i, c)
+        if rows.bias:
+            for k in range(self.n_labels):
+                c.s[k] += self.V[rows.n_features, k] if rows.sparse else self.V[k, rows.n_features]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def scores_by_feature(self, rows: Rows, i: cython.Py_ssize_t, c: Constraint) -> cython.void:
+        """s for a CSR row, four features at once: s is read and written once for all of them."""
+        k: cython.Py_ssize_t
+        a: cython.Py_ssize_t
+        b: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        e: cython.Py_ssize_t
+        xa: cython.double
+        xb: cython.double
+        xd: cython.double
+        xe: cython.double
+        j: cython.Py_ssize_t = rows.indptr[i]
+        end: cython.Py_ssize_t = rows.indptr[i + 1]
+        for k in range(self.n_labels):
+            c.s[k] = 0.0
+        while j + 4 <= end:
+            a = rows.indices[j]
+            b = rows.indices[j + 1]
+            d = rows.indices[j + 2]
+            e = rows.indices[j + 3]
+            xa = rows.data[j]
+            xb = rows.data[j + 1]
+            xd = rows.data[j + 2]
+            xe = rows.data[j + 3]
+            for k in range(self.n_labels):
+                c.s[k] += (xa * self.V[a, k] + xb * self.V[b, k]) + (
+                    xd * self.V[d, k] + xe * self.V[e, k]
+                )
+            j += 4
+        while j < end:
+            a = rows.indices[j]
+            xa = rows.data[j]
+            for k in range(self.n_labels):
+                c.s[k] += xa * self.V[a, k]
+            j += 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def scores_by_label(self, rows: Rows, i: cython.Py_ssize_t, c: Constraint) -> cython.void:
+        """s for a dense row, four labels at once: x is read once for all of them."""
         j: cython.Py_ssize_t
-        f: cython.Py_ssize_t
         k: cython.Py_ssize_t = 0
-        n: cython.Py_ssize_t = rows.n_features
         x: cython.double
         s0: cython.double
         s1: cython.double
@@ -182,21 +256,12 @@ class Weights:
         s3: cython.double
         while k + 4 <= self.n_labels:
             s0 = s1 = s2 = s3 = 0.0
-            if rows.sparse:
-                for j in range(rows.indptr[i], rows.indptr[i + 1]):
-                    x = rows.data[j]
-                    f = rows.indices[j]
-                    s0 = s0 + x * self.V[f, k]
-                    s1 = s1 + x * self.V[f, k + 1]
-                    s2 = s2 + x * self.V[f, k + 2]
-                    s3 = s3 + x * self.V[f, k + 3]
-            else:
-                for j in range(n):
-                    x = rows.dense[i, j]
-                    s0 = s0 + x * self.V[k, j]
-                    s1 = s1 + x * self.V[k + 1, j]
-                    s2 = s2 + x * self.V[k + 2, j]
-                    s3 = s3 + x * self.V[k + 3, j]
+            for j in range(rows.n_features):
+                x = rows.dense[i, j]
+                s0 = s0 + x * self.V[k, j]
+                s1 = s1 + x * self.V[k + 1, j]
+                s2 = s2 + x * self.V[k + 2, j]
+                s3 = s3 + x * self.V[k + 3, j]
             c.s[k] = s0
             c.s[k + 1] = s1
             c.s[k + 2] = s2
@@ -205,9 +270,6 @@ class Weights:
         while k < self.n_labels:
             c.s[k] = self.dot(rows, i, k)
             k += 1
-        if rows.bias:
-            for k in range(self.n_labels):
-                c.s[k] += self.V[n, k] if self.by_feature else self.V[k, n]
 
     @cython.cfunc
     @cython.nogil
@@ -244,7 +306,7 @@ class Weights:
         last: cython.Py_ssize_t = self.V.shape[1] - 1
         if cython.compiled:
             for j in range(rows.indptr[i], rows.indptr[i + 1]):
-                for k in range(0, last, 8):  # a line of the cache holds 8 numbers
+                for k in range(0, last - 1, 8):  # a line of the cache holds 8 numbers
                     prefetch(cython.address(self.V[rows.indices[j], k]))
                 prefetch(cython.address(self.V[rows.indices[j], last]))
 
@@ -294,37 +356,25 @@ class Weights:
         """w_k += q_k x_i for all labels, after `clock` examples."""
         j: cython.Py_ssize_t
         f: cython.Py_ssize_t
-        k: cython.Py_ssize_t = 0
-        K: cython.Py_ssize_t = self.n_labels
+        k: cython.Py_ssize_t
         x: cython.double
-        q0: cython.double
-        q1: cython.double
-        q2: cython.double
-        q3: cython.double
-        if rows.sparse and not rows.bias:
-            while k + 4 <= K:
-                q0 = c.q[k]
-                q1 = c.q[k + 1]
-                q2 = c.q[k + 2]
-                q3 = c.q[k + 3]
-                for j in range(rows.indptr[i], rows.indptr[i + 1]):
-                    x = rows.data[j]
-                    f = rows.indices[j]
-                    self.V[f, k] += q0 * x
-                    self.V[f, k + 1] += q1 * x
-                    self.V[f, k + 2] += q2 * x
-                    self.V[f, k + 3] += q3 * x
-                    if self.averaging:
-                        x = clock * x
-                        self.V[f, K + k] += q0 * x
-                        self.V[f, K + k + 1] += q1 * x
-                        self.V[f, K + k + 2] += q2 * x
-                        self.V[f, K + k + 3] += q3 * x
-                k += 4
-        while k < K:
-            if c.q[k] != 0.0:
-                self.add(rows, i, k, c.q[k], clock)
-            k += 1
+        K: cython.Py_ssize_t = self.n_labels
+        if not rows.sparse:
+            for k in range(K):
+                if c.q[k] != 0.0:
+                    self.add(rows, i, k, c.q[k], clock)
+            return
+        if self.averaging:
+            for k in range(K):
+                c.q[K + k] = clock * c.q[k]
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            f = rows.indices[j]
+            x = rows.data[j]
+            for k in range(self.V.shape[1]):
+                self.V[f, k] += x * c.q[k]
+        if rows.bias:
+            for k in range(self.V.shape[1]):
+                self.V[rows.n_features, k] += c.q[k]
 
 
 @cython.final
@@ -390,12 +440,9 @@ class Problem:
         else:
             y = cython.cast(cython.Py_ssize_t, self.target[i])
             if self.kind == _MULTICLASS:  # Eq. 39, one relevant label
-                r = -1
-                for k in range(K):
-                    if k != y and (r < 0 or c.s[k] > c.s[r]):
-                        r = k
-                if r < 0:
+                if K < 2:
                     return
+                r = c.highest_but(y)
             else:
                 predicted = 0  # Eq. 42; the first of equals
                 for k in range(1, K):

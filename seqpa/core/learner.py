@@ -310,7 +310,7 @@ def passes(
 
 def new_constraint(n_labels: int) -> Any:
     """Room for the scores of one example and for what it asks for."""
-    return kernel.Constraint(np.empty(n_labels), np.empty(n_labels))
+    return kernel.Constraint(np.empty(n_labels), np.empty(2 * n_labels))
 
 
 def _each(C: float | ArrayLike, n: int) -> Floats:
