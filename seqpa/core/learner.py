@@ -93,9 +93,7 @@ class OnlineLearner(ABC):
         record  fill the arrays of `Run`
         """
         n = len(examples)
-        rows = np.arange(n) if order is None else np.ascontiguousarray(order, dtype=np.intp)
-        if len(rows) and not (rows.min() >= 0 and rows.max() < n):
-            raise SeqpaError(f"the order names a row beyond the {n} examples")
+        rows = np.arange(n) if order is None else _checked_order(order, n)
         y = np.zeros(n) if isinstance(self.problem, Uniclass) else np.asarray(target)
         if y.shape[:1] != (n,):
             raise SeqpaError(f"targets of shape {y.shape} for {n} examples")
@@ -313,8 +311,16 @@ def new_constraint(n_labels: int) -> Any:
     return kernel.Constraint(np.empty(n_labels), np.empty(2 * n_labels))
 
 
+def _checked_order(order: ArrayLike, n: int) -> Indices:
+    rows = np.ascontiguousarray(order, dtype=np.intp)
+    if len(rows) and not (rows.min() >= 0 and rows.max() < n):
+        raise SeqpaError(f"the order names a row beyond the {n} examples")
+    return rows
+
+
 def _each(C: float | ArrayLike, n: int) -> Floats:
-    values = np.ascontiguousarray(np.broadcast_to(np.asarray(C, dtype=np.float64), (n,)))
+    values = np.empty(n)
+    values[:] = C
     if not (values > 0.0).all():
         raise SeqpaError("C must be a number above 0")
     return values

@@ -45,7 +45,7 @@ class Binary:
     def kernel(self, target: ArrayLike, n_labels: int = 1) -> Any:
         """For the compiled loop."""
         y = _vector(target)
-        if not np.array_equal(np.abs(y), np.ones(len(y))):
+        if not (y * y == 1.0).all():
             raise SeqpaError("the target of a binary problem is +1 or -1 for each example")
         return kernel.Problem(kernel.CODES["binary"], self.margin, y, _NO_BYTES, _NO_TABLE)
 

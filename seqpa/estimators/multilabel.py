@@ -107,7 +107,7 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
             raise SeqpaError(
                 f"y has {relevant.shape[1]} columns; the first call had {len(self.classes_)}"
             )
-        C = self.get_params(deep=False).get("C", 1.0)
+        C = self._option("C", 1.0)
         self._train(X, relevant, relevant.shape[1], C=C, begin=begin, once=once)
         self._set_threshold(self._scores(X), relevant.astype(bool), begin)
         return self
