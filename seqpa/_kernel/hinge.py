@@ -68,7 +68,6 @@ def hinge_pass(
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
     tau: cython.double
-    amount: cython.double
     norm2: cython.double
     scale: cython.double = 1.0
     mass: cython.double = 0.0
@@ -90,9 +89,6 @@ def hinge_pass(
             run.note(t, c, tau, norm2)
             scale = scale * shrink
             if tau != 0.0:
-                amount = tau / scale
-                w.add(rows, i, c.up, c.sign * amount, mass)
-                if c.down >= 0:
-                    w.add(rows, i, c.down, -amount, mass)
+                w.move(rows, i, c, tau / scale, mass)
             mass = mass + scale
         _fold(w, past, scale, mass)

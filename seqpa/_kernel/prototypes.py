@@ -23,6 +23,7 @@ except ImportError:
 from seqpa._kernel.steps import CODES as STEP_CODES
 
 if cython.compiled:
+    from cython.cimports.seqpa._kernel.prefetch import prefetch
     from cython.cimports.seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
 else:
     from seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
@@ -133,6 +134,21 @@ def _all_margins(
     return T
 
 
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _announce(w: Weights, rows: Rows, i: cython.Py_ssize_t) -> cython.void:
+    """Ask for the weights of CSR row i, scattered over memory, while a step is computed."""
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    last: cython.Py_ssize_t = w.V.shape[1] - 1
+    if cython.compiled:
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            for k in range(0, last - 1, 8):  # a line of the cache holds 8 numbers
+                prefetch(cython.address(w.V[rows.indices[j], k]))
+            prefetch(cython.address(w.V[rows.indices[j], last]))
+
+
 @cython.ccall
 def prototype_pass(
     rows: Rows,
@@ -158,10 +174,10 @@ def prototype_pass(
     with cython.nogil:
         for t in range(order.shape[0]):
             i = order[t]
-            if rows.sparse and t + 1 < order.shape[0]:
-                w.announce(rows, order[t + 1])
             w.scores(rows, i, c)
             problem.constraint(i, c)
+            if rows.sparse and t + 1 < order.shape[0]:
+                _announce(w, rows, order[t + 1])
             norm2 = c.sides * norms[i]
             tau = 0.0
             if norm2 >= 1e-290 and run.presented(c.r):

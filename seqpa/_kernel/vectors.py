@@ -25,7 +25,6 @@ from seqpa._kernel.steps import CODES as STEP_CODES
 
 if cython.compiled:
     from cython.cimports.libc.math import fabs, sqrt
-    from cython.cimports.seqpa._kernel.prefetch import prefetch
     from cython.cimports.seqpa._kernel.steps import step_size
 else:
     from math import fabs
@@ -298,17 +297,32 @@ class Weights:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def announce(self, rows: Rows, i: cython.Py_ssize_t) -> cython.void:
-        """Ask for the weights of CSR row i before they are needed: they are scattered over memory,
-        and fetching them while the row before is computed hides a quarter of the time."""
+    def move(
+        self,
+        rows: Rows,
+        i: cython.Py_ssize_t,
+        c: Constraint,
+        tau: cython.double,
+        clock: cython.double,
+    ) -> cython.void:
+        """w += τδ, after `clock` examples; of a CSR row in one go for both labels."""
         j: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        last: cython.Py_ssize_t = self.V.shape[1] - 1
-        if cython.compiled:
-            for j in range(rows.indptr[i], rows.indptr[i + 1]):
-                for k in range(0, last - 1, 8):  # a line of the cache holds 8 numbers
-                    prefetch(cython.address(self.V[rows.indices[j], k]))
-                prefetch(cython.address(self.V[rows.indices[j], last]))
+        f: cython.Py_ssize_t
+        step: cython.double
+        K: cython.Py_ssize_t = self.n_labels
+        if c.down < 0 or not rows.sparse or rows.bias:
+            self.add(rows, i, c.up, c.sign * tau, clock)
+            if c.down >= 0:
+                self.add(rows, i, c.down, -tau, clock)
+            return
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            f = rows.indices[j]
+            step = tau * rows.data[j]
+            self.V[f, c.up] += step
+            self.V[f, c.down] -= step
+            if self.averaging:
+                self.V[f, K + c.up] += clock * step
+                self.V[f, K + c.down] -= clock * step
 
     @cython.cfunc
     @cython.nogil
@@ -561,15 +575,11 @@ def linear_pass(
     with cython.nogil:
         for t in range(order.shape[0]):
             i = order[t]
-            if rows.sparse and t + 1 < order.shape[0]:
-                w.announce(rows, order[t + 1])
             w.scores(rows, i, c)
             problem.constraint(i, c)
             tau = run.tau(t, i, c, c.sides * norms[i])
             if tau != 0.0:
-                w.add(rows, i, c.up, c.sign * tau, run.seen + t)
-                if c.down >= 0:
-                    w.add(rows, i, c.down, -tau, run.seen + t)
+                w.move(rows, i, c, tau, run.seen + t)
 
 
 @cython.ccall

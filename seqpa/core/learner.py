@@ -188,6 +188,7 @@ class Learner(OnlineLearner):
         self._vectors = 1 if joint else n_labels
         self._V = np.zeros((self._vectors * (1 + average), columns))
         self._by_feature = False  # layout: [labels, features], or [features, labels] for CSR
+        self._fresh = start is None  # nobody has seen the weights: they are zero
         if start is not None:
             self._W[:, :n_features] = start
         if isinstance(problem, Uniclass) and problem.max_radius is not None:
@@ -209,6 +210,7 @@ class Learner(OnlineLearner):
     @property
     def weights(self) -> Floats:
         """The weights now, float64[K, features (+ 1)]: a view."""
+        self._fresh = False
         return self._W.T if self._by_feature else self._W
 
     @property
@@ -256,7 +258,9 @@ class Learner(OnlineLearner):
         """Dense rows are read along W[labels, features], CSR rows along W[features, labels]."""
         if by_feature != self._by_feature and not isinstance(self.problem, Uniclass):
             self._by_feature = by_feature
-            self._V = np.ascontiguousarray(self._V.T)
+            by_other = self._V.T
+            self._V = np.zeros(by_other.shape) if self._fresh else np.ascontiguousarray(by_other)
+        self._fresh = False
 
     @property
     def center(self) -> Floats:
