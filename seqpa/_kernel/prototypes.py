@@ -100,13 +100,15 @@ def _all_margins(
     none comes back): a projection onto the simplex.
     """
     k: cython.Py_ssize_t
+    _turn: cython.Py_ssize_t
     y: cython.Py_ssize_t = c.up
     K: cython.Py_ssize_t = c.s.shape[0]
     gap: cython.double
     total: cython.double
     count: cython.double
-    last: cython.double = 0.0
+    least: cython.double
     theta: cython.double
+    share: cython.double = 1.0 / A
     T: cython.double = 0.0
     kappa: cython.double = 0.5 / C if step == _PA_II else 0.0
     cap: cython.double = C if step == _PA_I else 1e300
@@ -114,20 +116,22 @@ def _all_margins(
         c.q[k] = margin - (c.s[y] - c.s[k])
     c.q[y] = -1e300
     theta = max(0.0, _level(c.r, 1.0, A, kappa, cap))  # the worst constraint alone: not too high
-    while True:
+    for _turn in range(K):
         total = 0.0
         count = 0.0
+        least = 1e300
         for k in range(K):  # without branches, which nobody can predict here
             gap = c.q[k]
             total = total + (gap if gap > theta else 0.0)
             count = count + (1.0 if gap > theta else 0.0)
-        if count == 0.0 or count == last:
+            least = min(least, gap if gap > theta else 1e300)
+        if count > 0.0:
+            theta = max(theta, _level(total, count, A, kappa, cap))
+        if least > theta:
             break
-        last = count
-        theta = max(theta, _level(total, count, A, kappa, cap))
     for k in range(K):
         gap = c.q[k] - theta
-        gap = gap / A if gap > 0.0 else 0.0
+        gap = share * gap if gap > 0.0 else 0.0
         c.q[k] = -gap
         T = T + gap
     c.q[y] = T
