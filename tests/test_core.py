@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import reference
-from cases import KINDS, Case, draw, examples_of, flat, learner_of, twin_constraint
+from cases import KINDS, Case, draw, examples_of, flat, learner_of, problem_of, twin_constraint
 
 from seqpa.core.examples import Examples
 from seqpa.core.learner import Learner, Run, passes
@@ -182,6 +182,17 @@ def test_layouts_can_alternate(kind: str) -> None:
         assert mixed.weights.shape == dense.weights.shape
         np.testing.assert_allclose(mixed.weights, dense.weights, atol=1e-10)
         np.testing.assert_allclose(mixed.mean_weights, dense.mean_weights, atol=1e-10)
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_layouts_change_though_nobody_looks(first: bool) -> None:
+    case = draw("multiclass", np.random.default_rng(14), n=30, d=4, n_labels=3)
+    dense, mixed = (Learner(problem_of(case), "PA-I", 4, 3, average=True) for _ in range(2))
+    for i in range(2):
+        dense.run(examples_of(case), case.target, C=0.3)
+        mixed.run(examples_of(case, sparse=first == (i == 0)), case.target, C=0.3)
+    np.testing.assert_allclose(mixed.weights, dense.weights, atol=1e-10)
+    np.testing.assert_allclose(mixed.mean_weights, dense.mean_weights, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", KINDS)

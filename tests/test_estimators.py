@@ -23,6 +23,7 @@ from sklearn.datasets import (
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -149,6 +150,22 @@ def test_binary_weights_are_scikit_learn_s(variant: str, C: float, form) -> None
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_)
 
 
+@pytest.mark.parametrize(("variant", "loss"), [("PA-I", "hinge"), ("PA-II", "squared_hinge")])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_one_against_the_rest_is_scikit_learn_s_multiclass(variant: str, loss: str, form) -> None:
+    X, y = load_digits(return_X_y=True)
+    X = form(X[:400] / 16.0)
+    one = PAClassifier(0.05, variant, shuffle=False, tol=None, max_iter=2)
+    ours = OneVsRestClassifier(one).fit(X, y[:400])
+    theirs = deprecated("PassiveAggressiveClassifier", C=0.05, loss=loss, max_iter=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs.fit(X, y[:400])
+    weights = np.vstack([each.coef_ for each in ours.estimators_])
+    np.testing.assert_allclose(weights, theirs.coef_, rtol=1e-8, atol=1e-12)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
 @pytest.mark.parametrize("variant", ["PA-I", "PA-II"])
 def test_regression_weights_are_scikit_learn_s(variant: str) -> None:
     X, y = make_regression(200, 7, noise=5.0, random_state=5)
@@ -192,7 +209,7 @@ def test_passive_aggressive_regressor_had_the_same_weights(variant: str, loss: s
 def test_the_migration_guide_runs() -> None:
     guide = Path(__file__).parent.parent / "docs" / "migrating-from-scikit-learn.md"
     blocks = re.findall(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         exec(block, {})
 

@@ -42,6 +42,7 @@ cdef class Weights:
     cdef double dot(self, Rows rows, Py_ssize_t i, Py_ssize_t k) noexcept nogil
     cdef void move(self, Rows rows, Py_ssize_t i, Constraint c, double tau, double clock) noexcept nogil
     cdef void add(self, Rows rows, Py_ssize_t i, Py_ssize_t k, double amount, double clock) noexcept nogil
+    cdef void add_to(self, Rows rows, Py_ssize_t i, Py_ssize_t k, double amount) noexcept nogil
     cdef void add_all(self, Rows rows, Py_ssize_t i, Constraint c, double clock) noexcept nogil
 
 @cython.final

@@ -336,30 +336,33 @@ class Weights:
         clock: cython.double,
     ) -> cython.void:
         """w_k += amount · x_i, after `clock` examples."""
+        self.add_to(rows, i, k, amount)
+        if self.averaging:
+            self.add_to(rows, i, self.n_labels + k, clock * amount)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add_to(
+        self,
+        rows: Rows,
+        i: cython.Py_ssize_t,
+        k: cython.Py_ssize_t,
+        amount: cython.double,
+    ) -> cython.void:
+        """The k-th of the vectors, be it of weights or a sum, += amount · x_i."""
         j: cython.Py_ssize_t
         n: cython.Py_ssize_t = rows.n_features
-        step: cython.double
-        late: cython.Py_ssize_t = self.n_labels + k
         if rows.sparse:
             for j in range(rows.indptr[i], rows.indptr[i + 1]):
-                step = amount * rows.data[j]
-                self.V[rows.indices[j], k] += step
-                if self.averaging:
-                    self.V[rows.indices[j], late] += clock * step
+                self.V[rows.indices[j], k] += amount * rows.data[j]
             if rows.bias:
                 self.V[n, k] += amount
-                if self.averaging:
-                    self.V[n, late] += clock * amount
         else:
             for j in range(n):
                 self.V[k, j] += amount * rows.dense[i, j]
             if rows.bias:
                 self.V[k, n] += amount
-            if self.averaging:
-                for j in range(n):
-                    self.V[late, j] += clock * amount * rows.dense[i, j]
-                if rows.bias:
-                    self.V[late, n] += clock * amount
 
     @cython.cfunc
     @cython.nogil
@@ -373,21 +376,22 @@ class Weights:
         k: cython.Py_ssize_t
         x: cython.double
         K: cython.Py_ssize_t = self.n_labels
-        if not rows.sparse:
-            for k in range(K):
-                if c.q[k] != 0.0:
-                    self.add(rows, i, k, c.q[k], clock)
-            return
         if self.averaging:
             for k in range(K):
                 c.q[K + k] = clock * c.q[k]
+            K = 2 * K
+        if not rows.sparse:
+            for k in range(K):
+                if c.q[k] != 0.0:
+                    self.add_to(rows, i, k, c.q[k])
+            return
         for j in range(rows.indptr[i], rows.indptr[i + 1]):
             f = rows.indices[j]
             x = rows.data[j]
-            for k in range(self.V.shape[1]):
+            for k in range(K):
                 self.V[f, k] += x * c.q[k]
         if rows.bias:
-            for k in range(self.V.shape[1]):
+            for k in range(K):
                 self.V[rows.n_features, k] += c.q[k]
 
 
