@@ -148,7 +148,8 @@ def _announce(w: Weights, rows: Rows, i: cython.Py_ssize_t) -> cython.void:
     last: cython.Py_ssize_t = w.V.shape[1] - 1
     if cython.compiled:
         for j in range(rows.indptr[i], rows.indptr[i + 1]):
-            for k in range(0, last - 1, 8):  # a line of the cache holds 8 numbers
+            prefetch(cython.address(w.V[rows.indices[j], 0]))
+            for k in range(8, last - 1, 8):  # a line of the cache holds 8 numbers
                 prefetch(cython.address(w.V[rows.indices[j], k]))
             prefetch(cython.address(w.V[rows.indices[j], last]))
 

@@ -370,11 +370,14 @@ class Weights:
     def add_all(
         self, rows: Rows, i: cython.Py_ssize_t, c: Constraint, clock: cython.double
     ) -> cython.void:
-        """w_k += q_k x_i for all labels, after `clock` examples."""
+        """w_k += q_k x_i for all labels, after `clock` examples; two features at once."""
         j: cython.Py_ssize_t
-        f: cython.Py_ssize_t
         k: cython.Py_ssize_t
-        x: cython.double
+        a: cython.Py_ssize_t
+        b: cython.Py_ssize_t
+        xa: cython.double
+        xb: cython.double
+        q: cython.double
         K: cython.Py_ssize_t = self.n_labels
         if self.averaging:
             for k in range(K):
@@ -385,11 +388,22 @@ class Weights:
                 if c.q[k] != 0.0:
                     self.add_to(rows, i, k, c.q[k])
             return
-        for j in range(rows.indptr[i], rows.indptr[i + 1]):
-            f = rows.indices[j]
-            x = rows.data[j]
+        j = rows.indptr[i]
+        while j + 2 <= rows.indptr[i + 1]:
+            a = rows.indices[j]
+            b = rows.indices[j + 1]
+            xa = rows.data[j]
+            xb = rows.data[j + 1]
             for k in range(K):
-                self.V[f, k] += x * c.q[k]
+                q = c.q[k]
+                self.V[a, k] += xa * q
+                self.V[b, k] += xb * q
+            j += 2
+        if j < rows.indptr[i + 1]:
+            a = rows.indices[j]
+            xa = rows.data[j]
+            for k in range(K):
+                self.V[a, k] += xa * c.q[k]
         if rows.bias:
             for k in range(K):
                 self.V[rows.n_features, k] += c.q[k]
