@@ -4,6 +4,7 @@ The same sources run uncompiled: where no C compiler was there at the install, u
 with SEQPA_PURE=1 in the environment (so the tests run both ways and one form proves the other).
 
 steps    how far to move: one line for each algorithm
+weights  vectors as examples and as weights, and the constraint of an example
 vectors  whole passes over vectors: binary, regression, uniclass, multiclass, cost-sensitive
 prototypes, multiplicative, hinge, ellipsoid
          passes with other steps and geometries over the same vectors
@@ -29,6 +30,7 @@ _HERE = Path(__file__).parent
 # In the order of their imports: a later one may use an earlier one.
 _MODULES = (
     "steps",
+    "weights",
     "vectors",
     "prototypes",
     "multiplicative",

@@ -27,11 +27,13 @@ if cython.compiled:
     from cython.cimports.libc.math import sqrt
     from cython.cimports.seqpa._kernel.budget import Block, Budget
     from cython.cimports.seqpa._kernel.quadratic import BoxQP
-    from cython.cimports.seqpa._kernel.vectors import Constraint, Pass, Problem
+    from cython.cimports.seqpa._kernel.vectors import Pass, Problem
+    from cython.cimports.seqpa._kernel.weights import Constraint
 else:
     from seqpa._kernel.budget import Block, Budget
     from seqpa._kernel.quadratic import BoxQP
-    from seqpa._kernel.vectors import Constraint, Pass, Problem
+    from seqpa._kernel.vectors import Pass, Problem
+    from seqpa._kernel.weights import Constraint
 
 COMPILED = cython.compiled
 

@@ -1,5 +1,5 @@
 cimport cython
-from seqpa._kernel.vectors cimport Constraint
+from seqpa._kernel.weights cimport Constraint
 
 @cython.final
 cdef class Block:

@@ -14,9 +14,9 @@ except ImportError:
     from seqpa._kernel import _stand_in as cython
 
 if cython.compiled:
-    from cython.cimports.seqpa._kernel.vectors import Constraint
+    from cython.cimports.seqpa._kernel.weights import Constraint
 else:
-    from seqpa._kernel.vectors import Constraint
+    from seqpa._kernel.weights import Constraint
 
 COMPILED = cython.compiled
 

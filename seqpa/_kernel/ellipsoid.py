@@ -22,11 +22,13 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.libc.math import sqrt
-    from cython.cimports.seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
+    from cython.cimports.seqpa._kernel.vectors import Pass, Problem
+    from cython.cimports.seqpa._kernel.weights import Constraint, Rows, Weights
 else:
     from math import sqrt
 
-    from seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
+    from seqpa._kernel.vectors import Pass, Problem
+    from seqpa._kernel.weights import Constraint, Rows, Weights
 
 COMPILED = cython.compiled
 

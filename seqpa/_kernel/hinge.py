@@ -14,9 +14,11 @@ except ImportError:
     from seqpa._kernel import _stand_in as cython
 
 if cython.compiled:
-    from cython.cimports.seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
+    from cython.cimports.seqpa._kernel.vectors import Pass, Problem
+    from cython.cimports.seqpa._kernel.weights import Constraint, Rows, Weights
 else:
-    from seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
+    from seqpa._kernel.vectors import Pass, Problem
+    from seqpa._kernel.weights import Constraint, Rows, Weights
 
 COMPILED = cython.compiled
 

@@ -24,9 +24,11 @@ from seqpa._kernel.steps import CODES as STEP_CODES
 
 if cython.compiled:
     from cython.cimports.seqpa._kernel.prefetch import prefetch
-    from cython.cimports.seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
+    from cython.cimports.seqpa._kernel.vectors import Pass, Problem
+    from cython.cimports.seqpa._kernel.weights import Constraint, Rows, Weights
 else:
-    from seqpa._kernel.vectors import Constraint, Pass, Problem, Rows, Weights
+    from seqpa._kernel.vectors import Pass, Problem
+    from seqpa._kernel.weights import Constraint, Rows, Weights
 
 COMPILED = cython.compiled
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqpa._kernel import vectors as kernel
+from seqpa._kernel import weights as kernel
 from seqpa.errors import SeqpaError
 
 Floats: TypeAlias = NDArray[np.float64]

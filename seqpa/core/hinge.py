@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from seqpa._kernel import hinge as kernel
-from seqpa._kernel import vectors
+from seqpa._kernel import weights
 from seqpa.core.examples import Examples
 from seqpa.core.learner import Floats, Indices, Learner, Run, new_constraint
 from seqpa.core.problems import Binary, Multiclass, Problem
@@ -106,7 +106,7 @@ class HingeLearner(Learner):
         if self.batch:
             if self._sum is None:
                 self._sum = np.zeros(self._W.shape)
-            moved = vectors.Weights(self._sum, self.n_labels, self._by_feature)
+            moved = weights.Weights(self._sum, self.n_labels, self._by_feature)
             past, shrink = _NONE, 1.0
         kernel.hinge_pass(
             examples.rows,

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqpa._kernel import vectors as kernel
+from seqpa._kernel import weights
 from seqpa.core import steps
 from seqpa.core.examples import Examples
 from seqpa.core.problems import Problem, Uniclass
@@ -205,7 +206,7 @@ class Learner(OnlineLearner):
         return self._V[:, self._vectors :] if self._by_feature else self._V[self._vectors :]
 
     def _kernel_weights(self) -> Any:
-        return kernel.Weights(self._V, self._vectors, self._by_feature)
+        return weights.Weights(self._V, self._vectors, self._by_feature)
 
     @property
     def weights(self) -> Floats:
@@ -312,7 +313,7 @@ def passes(
 
 def new_constraint(n_labels: int) -> Any:
     """Room for the scores of one example and for what it asks for."""
-    return kernel.Constraint(np.empty(n_labels), np.empty(2 * n_labels))
+    return weights.Constraint(np.empty(n_labels), np.empty(2 * n_labels))
 
 
 def _checked_order(order: ArrayLike, n: int) -> Indices:

@@ -1,0 +1,375 @@
+"""Examples, the weights that score them, and what one of them asks for.
+
+    Rows        the examples x_i: dense or CSR, with an optional constant 1 behind the last feature
+    Constraint  w·δ >= margin, as a problem fills it in from the scores of an example
+    Weights     one weight vector (binary, regression) or one for each label (multi-prototype), and
+                the sums that lazy averaging needs
+
+They hand each other to and fro as objects: an array as an argument would be copied, all of its 200
+bytes of shape and strides, at every call.
+The callers in `seqpa.core` check shapes, types and finiteness; nothing is checked here. C types of
+attributes stand in weights.pxd.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from seqpa._kernel import _stand_in as cython
+
+COMPILED = cython.compiled
+
+
+@cython.final
+@cython.cclass
+class Rows:
+    """The examples, as rows of a dense matrix or of a CSR one; never copied.
+
+    `bias` adds a constant feature 1 behind the last: it is inside every norm (Perez-Suay, Eq. 5).
+    """
+
+    def __init__(self, dense, data, indices, indptr, n_features, bias):
+        self.sparse = dense is None
+        self.bias = bias
+        self.n_features = n_features
+        self.dense = dense
+        self.data = data
+        self.indices = indices
+        self.indptr = indptr
+
+    @cython.ccall
+    def squared_norms(self, out: cython.double[::1]):
+        """‖x_i‖² of every row, the bias included."""
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        total: cython.double
+        with cython.nogil:
+            for i in range(out.shape[0]):
+                total = 1.0 if self.bias else 0.0
+                if self.sparse:
+                    for j in range(self.indptr[i], self.indptr[i + 1]):
+                        total = total + self.data[j] * self.data[j]
+                else:
+                    for j in range(self.n_features):
+                        total = total + self.dense[i, j] * self.dense[i, j]
+                out[i] = total
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def dot_rows(self, a: cython.Py_ssize_t, b: cython.Py_ssize_t) -> cython.double:
+        """x_a·x_b of two CSR rows with sorted indices (without the bias)."""
+        i: cython.Py_ssize_t = self.indptr[a]
+        j: cython.Py_ssize_t = self.indptr[b]
+        total: cython.double = 0.0
+        while i < self.indptr[a + 1] and j < self.indptr[b + 1]:
+            if self.indices[i] < self.indices[j]:
+                i += 1
+            elif self.indices[i] > self.indices[j]:
+                j += 1
+            else:
+                total = total + self.data[i] * self.data[j]
+                i += 1
+                j += 1
+        return total
+
+
+@cython.final
+@cython.cclass
+class Constraint:
+    """What one example asks for: w·δ >= margin, δ = sign · Φ(x, up) − Φ(x, down).
+
+    s         the scores of all labels, from which it is made
+    r, score  margin − w·δ, which is what is missing; and w·δ
+    up, down  the labels whose vectors hold x in δ, −1 for none; `sides` counts them: ‖δ‖² is
+              sides · ‖x‖², and 0 sides ask for nothing
+    cost      ρ(y, ŷ), or 1 for a mistake
+    q         where a step moves several labels' vectors: by q_k x each; twice as long as s, with
+              room for what the averaging sums gain
+    """
+
+    def __init__(self, s, q):
+        self.s = s
+        self.q = q
+        self.clear()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def clear(self) -> cython.void:
+        """Nothing is asked for."""
+        self.r = self.score = self.cost = self.sides = 0.0
+        self.sign = 1.0
+        self.up = self.down = -1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def highest_but(self, y: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """The label with the highest score, without y; the first of equals.
+
+        The maximum first, then its place: no branch that cannot be predicted.
+        """
+        k: cython.Py_ssize_t
+        own: cython.double = self.s[y]
+        best: cython.double = self.s[0 if y > 0 else 1]
+        self.s[y] = best
+        for k in range(self.s.shape[0]):
+            best = max(best, self.s[k])
+        self.s[y] = own
+        k = 0
+        while k < self.s.shape[0] - 1 and (k == y or self.s[k] != best):
+            k += 1
+        return k
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def ask_ball(self, distance: cython.double, epsilon: cython.double) -> cython.void:
+        """Eq. 21: −‖x − w‖ >= −ε, along δ = (x − w)/‖x − w‖, whose norm is 1."""
+        self.score = -distance
+        self.r = distance - epsilon
+        self.sides = 1.0 if distance > 0.0 else 0.0
+        self.up = 0
+        self.cost = 1.0 if self.r > 0.0 else 0.0
+
+
+@cython.final
+@cython.cclass
+class Weights:
+    """A weight vector for each of K labels, and what their mean needs.
+
+    V           (labels, features) where the examples are dense, (features, labels) where they are
+                CSR (`by_feature`): either way they are read in order. With averaging there are 2K
+                labels: the vector of label K + k is Σ tτδ of label k, the step of each example
+                times the number of those before it
+    """
+
+    def __init__(self, V, n_labels, by_feature):
+        self.V = V
+        self.n_labels = n_labels
+        self.by_feature = by_feature
+        self.averaging = V.shape[1 if by_feature else 0] > n_labels
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def scores(self, rows: Rows, i: cython.Py_ssize_t, c: Constraint) -> cython.void:
+        """s[k] = w_k·x_i."""
+        k: cython.Py_ssize_t
+        if self.n_labels == 1:
+            c.s[0] = self.dot(rows, i, 0)
+        elif rows.sparse:
+            self.scores_by_feature(rows, i, c)
+        else:
+            self.scores_by_label(rows, i, c)
+        if rows.bias:
+            for k in range(self.n_labels):
+                c.s[k] += self.V[rows.n_features, k] if rows.sparse else self.V[k, rows.n_features]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def scores_by_feature(self, rows: Rows, i: cython.Py_ssize_t, c: Constraint) -> cython.void:
+        """s for a CSR row, four features at once: s is read and written once for all of them."""
+        k: cython.Py_ssize_t
+        a: cython.Py_ssize_t
+        b: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        e: cython.Py_ssize_t
+        xa: cython.double
+        xb: cython.double
+        xd: cython.double
+        xe: cython.double
+        j: cython.Py_ssize_t = rows.indptr[i]
+        end: cython.Py_ssize_t = rows.indptr[i + 1]
+        for k in range(self.n_labels):
+            c.s[k] = 0.0
+        while j + 4 <= end:
+            a = rows.indices[j]
+            b = rows.indices[j + 1]
+            d = rows.indices[j + 2]
+            e = rows.indices[j + 3]
+            xa = rows.data[j]
+            xb = rows.data[j + 1]
+            xd = rows.data[j + 2]
+            xe = rows.data[j + 3]
+            for k in range(self.n_labels):
+                c.s[k] += (xa * self.V[a, k] + xb * self.V[b, k]) + (
+                    xd * self.V[d, k] + xe * self.V[e, k]
+                )
+            j += 4
+        while j < end:
+            a = rows.indices[j]
+            xa = rows.data[j]
+            for k in range(self.n_labels):
+                c.s[k] += xa * self.V[a, k]
+            j += 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def scores_by_label(self, rows: Rows, i: cython.Py_ssize_t, c: Constraint) -> cython.void:
+        """s for a dense row, four labels at once: x is read once for all of them."""
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t = 0
+        x: cython.double
+        s0: cython.double
+        s1: cython.double
+        s2: cython.double
+        s3: cython.double
+        while k + 4 <= self.n_labels:
+            s0 = s1 = s2 = s3 = 0.0
+            for j in range(rows.n_features):
+                x = rows.dense[i, j]
+                s0 = s0 + x * self.V[k, j]
+                s1 = s1 + x * self.V[k + 1, j]
+                s2 = s2 + x * self.V[k + 2, j]
+                s3 = s3 + x * self.V[k + 3, j]
+            c.s[k] = s0
+            c.s[k + 1] = s1
+            c.s[k + 2] = s2
+            c.s[k + 3] = s3
+            k += 4
+        while k < self.n_labels:
+            c.s[k] = self.dot(rows, i, k)
+            k += 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def dot(self, rows: Rows, i: cython.Py_ssize_t, k: cython.Py_ssize_t) -> cython.double:
+        """w_k·x_i, without the bias."""
+        j: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        a: cython.double = 0.0
+        b: cython.double = 0.0
+        if rows.sparse:
+            # Two sums, by hand: the compiler would make vectors of the indices, which is slower.
+            j = rows.indptr[i]
+            last = rows.indptr[i + 1] - 1
+            while j < last:
+                a = a + rows.data[j] * self.V[rows.indices[j], k]
+                b = b + rows.data[j + 1] * self.V[rows.indices[j + 1], k]
+                j += 2
+            if j == last:
+                a = a + rows.data[j] * self.V[rows.indices[j], k]
+        else:
+            for j in range(rows.n_features):
+                a = a + rows.dense[i, j] * self.V[k, j]
+        return a + b
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def move(
+        self,
+        rows: Rows,
+        i: cython.Py_ssize_t,
+        c: Constraint,
+        tau: cython.double,
+        clock: cython.double,
+    ) -> cython.void:
+        """w += τδ, after `clock` examples; of a CSR row in one go for both labels."""
+        j: cython.Py_ssize_t
+        f: cython.Py_ssize_t
+        step: cython.double
+        K: cython.Py_ssize_t = self.n_labels
+        if c.down < 0 or not rows.sparse or rows.bias:
+            self.add(rows, i, c.up, c.sign * tau, clock)
+            if c.down >= 0:
+                self.add(rows, i, c.down, -tau, clock)
+            return
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            f = rows.indices[j]
+            step = tau * rows.data[j]
+            self.V[f, c.up] += step
+            self.V[f, c.down] -= step
+            if self.averaging:
+                self.V[f, K + c.up] += clock * step
+                self.V[f, K + c.down] -= clock * step
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add(
+        self,
+        rows: Rows,
+        i: cython.Py_ssize_t,
+        k: cython.Py_ssize_t,
+        amount: cython.double,
+        clock: cython.double,
+    ) -> cython.void:
+        """w_k += amount · x_i, after `clock` examples."""
+        self.add_to(rows, i, k, amount)
+        if self.averaging:
+            self.add_to(rows, i, self.n_labels + k, clock * amount)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add_to(
+        self,
+        rows: Rows,
+        i: cython.Py_ssize_t,
+        k: cython.Py_ssize_t,
+        amount: cython.double,
+    ) -> cython.void:
+        """The k-th of the vectors, be it of weights or a sum, += amount · x_i."""
+        j: cython.Py_ssize_t
+        n: cython.Py_ssize_t = rows.n_features
+        if rows.sparse:
+            for j in range(rows.indptr[i], rows.indptr[i + 1]):
+                self.V[rows.indices[j], k] += amount * rows.data[j]
+            if rows.bias:
+                self.V[n, k] += amount
+        else:
+            for j in range(n):
+                self.V[k, j] += amount * rows.dense[i, j]
+            if rows.bias:
+                self.V[k, n] += amount
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add_all(
+        self, rows: Rows, i: cython.Py_ssize_t, c: Constraint, clock: cython.double
+    ) -> cython.void:
+        """w_k += q_k x_i for all labels, after `clock` examples; two features at once."""
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        a: cython.Py_ssize_t
+        b: cython.Py_ssize_t
+        xa: cython.double
+        xb: cython.double
+        q: cython.double
+        K: cython.Py_ssize_t = self.n_labels
+        if self.averaging:
+            for k in range(K):
+                c.q[K + k] = clock * c.q[k]
+            K = 2 * K
+        if not rows.sparse:
+            for k in range(K):
+                if c.q[k] != 0.0:
+                    self.add_to(rows, i, k, c.q[k])
+            return
+        j = rows.indptr[i]
+        while j + 2 <= rows.indptr[i + 1]:
+            a = rows.indices[j]
+            b = rows.indices[j + 1]
+            xa = rows.data[j]
+            xb = rows.data[j + 1]
+            for k in range(K):
+                q = c.q[k]
+                self.V[a, k] += xa * q
+                self.V[b, k] += xb * q
+            j += 2
+        if j < rows.indptr[i + 1]:
+            a = rows.indices[j]
+            xa = rows.data[j]
+            for k in range(K):
+                self.V[a, k] += xa * c.q[k]
+        if rows.bias:
+            for k in range(K):
+                self.V[rows.n_features, k] += c.q[k]
