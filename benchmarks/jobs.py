@@ -29,6 +29,7 @@ MOST_EPOCHS = 40  # given up after so many when L-BFGS's score is to be reached
 SEEDS = (1, 2, 3)
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0)
 C = 0.02
+N_BEST = 5  # candidates of the update "n-best"
 TUNED = {"c1": 0.1, "c2": 0.1, "max_iterations": 100}
 # CRFsuite's five trainers with their own defaults; l2sgd's thousand epochs are cut to a hundred.
 TRAINERS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -167,10 +168,10 @@ def job_count(task: Task, data: Path) -> dict[str, Any]:
     }
 
 
-def new_tagger(task: Task, features: Any, epochs: int, seed: int, c: float = C) -> Any:
+def new_tagger(task: Task, features: Any, epochs: int, seed: int, c: float = C, **more: Any) -> Any:
     from seqpa import SequenceTagger
 
-    return SequenceTagger(features, task.columns, C=c, epochs=epochs, random_state=seed)
+    return SequenceTagger(features, task.columns, C=c, epochs=epochs, random_state=seed, **more)
 
 
 def encoding_seconds(task: Task, corpus: Any) -> float:
@@ -292,12 +293,19 @@ def job_held_out(task: Task, data: Path, share: int, c: float, epochs: int) -> d
 
 
 def job_score(
-    task: Task, data: Path, share: int, preset: bool, epochs: int, seed: int
+    task: Task,
+    data: Path,
+    share: int,
+    preset: bool,
+    epochs: int,
+    seed: int,
+    update: str = "prediction-based",
 ) -> dict[str, Any]:
     """The score with the same features as theirs, or with the task's preset."""
     features = task.preset if preset else peers.FEATURES[task.features][0]
     corpus, test = task.read(data / task.train, share), task.read(data / task.test)
-    seconds, tagger = timed(lambda: new_tagger(task, features, epochs, seed).fit(corpus))
+    tagger = new_tagger(task, features, epochs, seed, update=update, n_best=N_BEST)
+    seconds, tagger = timed(lambda: tagger.fit(corpus))
     return {"score": score(test.y, tagger.predict(test)), "seconds": seconds}
 
 

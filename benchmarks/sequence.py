@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,18 @@ def median(answers: Answers, key: str) -> float:
     return statistics.median(answer[key] for answer in answers)
 
 
+def ratio_of(first: Answers, second: Answers, key: str) -> float:
+    """The median over the turns of first/second: what slows a turn down slows down both."""
+    turns = zip(cycle(first), second) if len(first) == 1 else zip(first, cycle(second))
+    return statistics.median(a[key] / b[key] for a, b in turns)
+
+
 @dataclass(frozen=True)
 class Options:
     data: Path
     quick: bool
+    turns: int
+    times_only: bool
 
     def share(self, task: Task) -> int:
         return (60 if task.many_labels else 10) if self.quick else 1
@@ -52,12 +61,12 @@ class Options:
 
 
 def in_turn(name: str, epochs: int, options: Options) -> tuple[Answers, Answers]:
-    """Ours with every seed, and between them CRFsuite's `pa`, three times where it is quick."""
+    """Ours and CRFsuite's `pa` in turn; where that takes long, theirs once."""
     many_labels = TASKS[name].many_labels
     pa = {"algorithm": "pa", "parameters": {"max_iterations": epochs}}
     ours: Answers = []
     theirs: Answers = []
-    for seed in SEEDS:
+    for seed in range(1, options.turns + 1):
         ours.append(options.run("ours", name, epochs=epochs, seed=seed))
         if not theirs or not (options.quick or many_labels):
             theirs.append(options.run("theirs", name, repeats=1 if many_labels else 3, **pa))
@@ -83,9 +92,9 @@ def corpus_part(name: str, options: Options) -> str:
         f"### {task.title}: {count['tokens']:,} tokens, {count['labels']} labels, "
         f"{count['ours'][0]:,} features"
     ]
-    if task.many_labels:
-        rows.append(scores(epochs, ours, "`pa`", theirs[0]["score"], task.score_goal))
-    else:
+    if task.many_labels and not options.times_only:
+        rows.append(scores(f"epochs: {epochs}", ours, "`pa`", theirs[0]["score"], task.score_goal))
+    elif not options.times_only:
         held = [options.run("held", name)]
         rows.append(memory("held in lists", ours, held, task.memory_goal))
         told, more = against_trainers(name, ours, options)
@@ -108,21 +117,29 @@ def against_trainers(name: str, ours: Answers, options: Options) -> tuple[str, l
     ]
     defaults = [trainer for trainer in trained if TRAINERS[trainer][0] == trainer]
     best = max(defaults, key=lambda trainer: trained[trainer]["score"])
-    longer = [
-        options.run("score", name, preset=False, epochs=THEIR_EPOCHS, seed=seed) for seed in SEEDS
-    ]
-    for epochs, answers in ((EPOCHS, ours), (THEIR_EPOCHS, longer)):
-        described = f"best of {len(defaults)} trainers: `{best}`"
+    described = f"best of {len(defaults)} trainers: `{best}`"
+    tuned = next((trainer for trainer in trained if trainer not in defaults), None)
+    for what, answers in (
+        (f"epochs: {EPOCHS}", ours[: len(SEEDS)]),
+        (f"epochs: {THEIR_EPOCHS}", our_scores(name, THEIR_EPOCHS, "prediction-based", options)),
+        (f"epochs: {EPOCHS}, update n-best", our_scores(name, EPOCHS, "n-best", options)),
+    ):
         goal = TASKS[name].score_goal
-        rows.append(scores(epochs, answers, described, trained[best]["score"], goal))
-        for trainer in [trainer for trainer in trained if trainer not in defaults]:
-            described = f"tuned `{trainer}`"
-            rows.append(scores(epochs, answers, described, trained[trainer]["score"], None))
+        rows.append(scores(what, answers, described, trained[best]["score"], goal))
+        if tuned:
+            rows.append(scores(what, answers, f"`{tuned}`", trained[tuned]["score"], None))
     listed = ", ".join(
         f"`{trainer}` {answer['score']:.2f} ({answer['to_model']:.0f} s)"
         for trainer, answer in trained.items()
     )
     return f"CRFsuite's trainers: {listed}.", rows
+
+
+def our_scores(name: str, epochs: int, update: str, options: Options) -> Answers:
+    return [
+        options.run("score", name, preset=False, epochs=epochs, seed=seed, update=update)
+        for seed in SEEDS
+    ]
 
 
 def faster(
@@ -133,7 +150,7 @@ def faster(
     key: str = "total",
 ) -> list[str]:
     mine, other = median(ours, key), median(theirs, key)
-    ratio = other / mine
+    ratio = ratio_of(theirs, ours, key)
     return [
         what,
         f"{mine:.3g} s",
@@ -146,7 +163,7 @@ def faster(
 
 def tagging(what: str, ours: Answers, theirs: Answers, key: str) -> list[str]:
     mine, other = median(ours, key), median(theirs, key)
-    ratio = mine / other
+    ratio = ratio_of(ours, theirs, key)
     return [
         f"tagging {what}, features included, tokens/s",
         f"{mine:,.0f}",
@@ -169,18 +186,22 @@ def memory(what: str, ours: Answers, theirs: Answers, goal: float) -> list[str]:
     ]
 
 
-def scores(
-    epochs: int, ours: Answers, best_name: str, best: float, goal: float | None
-) -> list[str]:
+def scores(what: str, ours: Answers, best_name: str, best: float, goal: float | None) -> list[str]:
     mean = statistics.mean(answer["score"] for answer in ours)
     return [
-        f"score, epochs: {epochs}, seeds: {len(ours)}, against the {best_name}",
-        f"{mean:.2f}",
+        f"score, {what}, seeds: {len(ours)}, against the {best_name}",
+        f"{mean:.2f}" + training_seconds(ours),
         f"{best:.2f}",
         f"{mean - best:+.2f}",
         "" if goal is None else f"≥ {goal:+.1f}",
         "" if goal is None else verdict(mean - best >= goal),
     ]
+
+
+def training_seconds(answers: Answers) -> str:
+    """How long training took, where the job told it."""
+    told = [answer["seconds"] for answer in answers if "seconds" in answer]
+    return f" ({statistics.median(told):.0f} s)" if told else ""
 
 
 def time_to_score(name: str, trainer: str, lbfgs: dict[str, Any], options: Options) -> list[str]:
@@ -302,6 +323,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, help="folder of the corpora (default: SEQPA_DATA)")
     parser.add_argument("--quick", action="store_true", help="a tenth of the data, few trainers")
+    parser.add_argument("--turns", type=int, default=3, help="so many runs of both sides (3)")
+    parser.add_argument("--times", action="store_true", help="time and memory alone, no scores")
     parser.add_argument("--only", action="append", choices=[*TASKS, *SECTIONS], help="repeatable")
     parser.add_argument("--write", action="store_true", help="put the tables into RESULTS.md")
     arguments = parser.parse_args()
@@ -313,7 +336,7 @@ def main() -> None:
     there = [name for name in TASKS if (data / TASKS[name].train).exists()]
     for name in TASKS.keys() - set(there):
         print(f"{name} is skipped: there is no {data / TASKS[name].train}", file=sys.stderr)
-    options = Options(data, arguments.quick)
+    options = Options(data, arguments.quick, arguments.turns, arguments.times)
     parts = []
     compared = [name for name in there if name in wanted]
     if compared:

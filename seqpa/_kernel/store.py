@@ -69,9 +69,9 @@ class Store:
     """Weights of features × labels, where most pairs never occur.
 
     rows[f] = (start, size) in one arena of float32. size >= 0: that many sparse entries, room for
-    the next power of two. size = −1: a dense row. A row starts empty, grows by doubling, and turns
-    dense when it has more than `dense_at` labels. Rows that move leave holes: `copy_into` makes
-    a compact store.
+    two or the next power of two. size = −1: a dense row. A row starts empty, grows by doubling,
+    and turns dense when it has more than `dense_at` labels. Rows that move leave holes:
+    `copy_into` makes a compact store.
     """
 
     def __init__(self, arena, rows, used, stride, width, dense_at):
@@ -251,9 +251,10 @@ class Store:
             self.rows[f, 0] = new
             self.rows[f, 1] = -1
             return True
-        if size & (size - 1) == 0:  # 0 or a power of two: the row is full
+        # A row has room for two, four, eight... An update brings at least two: gold and predicted.
+        if size != 1 and size & (size - 1) == 0:
             new = self.used
-            k = 2 * stride * size if size > 0 else stride
+            k = 2 * stride * max(size, 1)
             if new + k > self.arena.shape[0]:
                 return False
             self.used = new + k
@@ -355,7 +356,7 @@ class Store:
     @cython.exceptval(check=False)
     def room(self, size: cython.int, stride: cython.int) -> cython.Py_ssize_t:
         """How many floats a sparse row of that size takes in training, with its spare room."""
-        floats: cython.Py_ssize_t = stride if size > 0 else 0
+        floats: cython.Py_ssize_t = 2 * stride if size > 0 else 0
         while floats < stride * size:
             floats *= 2
         return floats

@@ -168,7 +168,7 @@ def check_rows(
     """Raise a SeqpaError unless every row of a `Store` lies in its arena and names real labels.
 
     width is 0 where no row may be dense. While training (a larger stride), a sparse row has room
-    for the next power of two.
+    for two or the next power of two.
     """
     if rows.dtype != np.int32 or arena.dtype != np.float32:
         raise SeqpaError(f"damaged model: the {name} arrays have the wrong type")
@@ -177,7 +177,7 @@ def check_rows(
     starts, sizes = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
     room = sizes
     if stride != TAGGING_STRIDE:
-        room = np.where(sizes > 0, 2 ** np.ceil(np.log2(np.maximum(sizes, 1))), 0).astype(np.int64)
+        room = np.where(sizes > 0, 2 ** np.ceil(np.log2(np.maximum(sizes, 2))), 0).astype(np.int64)
     needs = np.where(sizes < 0, (stride - 1) * width, stride * room)
     lowest = -1 if width else 0
     if len(rows) and (

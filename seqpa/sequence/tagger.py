@@ -7,7 +7,6 @@ import inspect
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -376,6 +375,8 @@ class SequenceTagger:
         runs = self._source.runs(X, _RUN)
         if self.n_jobs == 1 or len(runs) == 1:
             return [labels for run in runs for labels in decoded(run)]
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(self.n_jobs) as pool:
             return [labels for part in pool.map(decoded, runs) for labels in part]
 
