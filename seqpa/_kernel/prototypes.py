@@ -23,7 +23,6 @@ except ImportError:
 from seqpa._kernel.steps import CODES as STEP_CODES
 
 if cython.compiled:
-    from cython.cimports.seqpa._kernel.prefetch import prefetch
     from cython.cimports.seqpa._kernel.vectors import Pass, Problem
     from cython.cimports.seqpa._kernel.weights import Constraint, Rows, Weights
 else:
@@ -140,22 +139,6 @@ def _all_margins(
     return T
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _announce(w: Weights, rows: Rows, i: cython.Py_ssize_t) -> cython.void:
-    """Ask for the weights of CSR row i, scattered over memory, while a step is computed."""
-    j: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    last: cython.Py_ssize_t = w.V.shape[1] - 1
-    if cython.compiled:
-        for j in range(rows.indptr[i], rows.indptr[i + 1]):
-            prefetch(cython.address(w.V[rows.indices[j], 0]))
-            for k in range(8, last - 1, 8):  # a line of the cache holds 8 numbers
-                prefetch(cython.address(w.V[rows.indices[j], k]))
-            prefetch(cython.address(w.V[rows.indices[j], last]))
-
-
 @cython.ccall
 def prototype_pass(
     rows: Rows,
@@ -184,7 +167,7 @@ def prototype_pass(
             w.scores(rows, i, c)
             problem.constraint(i, c)
             if rows.sparse and t + 1 < order.shape[0]:
-                _announce(w, rows, order[t + 1])
+                w.announce(rows, order[t + 1])
             norm2 = c.sides * norms[i]
             tau = 0.0
             if norm2 >= 1e-290 and run.presented(c.r):

@@ -239,6 +239,8 @@ def linear_pass(
     with cython.nogil:
         for t in range(order.shape[0]):
             i = order[t]
+            if rows.sparse and t + 1 < order.shape[0]:
+                w.announce(rows, order[t + 1])
             w.scores(rows, i, c)
             problem.constraint(i, c)
             tau = run.tau(t, i, c, c.sides * norms[i])

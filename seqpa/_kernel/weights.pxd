@@ -40,6 +40,7 @@ cdef class Weights:
     cdef void scores_by_feature(self, Rows rows, Py_ssize_t i, Constraint c) noexcept nogil
     cdef void scores_by_label(self, Rows rows, Py_ssize_t i, Constraint c) noexcept nogil
     cdef double dot(self, Rows rows, Py_ssize_t i, Py_ssize_t k) noexcept nogil
+    cdef void announce(self, Rows rows, Py_ssize_t i) noexcept nogil
     cdef void move(self, Rows rows, Py_ssize_t i, Constraint c, double tau, double clock) noexcept nogil
     cdef void add(self, Rows rows, Py_ssize_t i, Py_ssize_t k, double amount, double clock) noexcept nogil
     cdef void add_to(self, Rows rows, Py_ssize_t i, Py_ssize_t k, double amount) noexcept nogil

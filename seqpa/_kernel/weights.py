@@ -18,6 +18,9 @@ try:
 except ImportError:
     from seqpa._kernel import _stand_in as cython
 
+if cython.compiled:
+    from cython.cimports.seqpa._kernel.prefetch import prefetch
+
 COMPILED = cython.compiled
 
 
@@ -259,6 +262,25 @@ class Weights:
             for j in range(rows.n_features):
                 a = a + rows.dense[i, j] * self.V[k, j]
         return a + b
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def announce(self, rows: Rows, i: cython.Py_ssize_t) -> cython.void:
+        """Ask for the weights of CSR row i, scattered over memory, before they are needed.
+
+        To be called from other modules only: a call that does nothing else the compiler drops
+        where it can look into it.
+        """
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        last: cython.Py_ssize_t = self.V.shape[1] - 1
+        if cython.compiled:
+            for j in range(rows.indptr[i], rows.indptr[i + 1]):
+                prefetch(cython.address(self.V[rows.indices[j], 0]))
+                for k in range(8, last - 1, 8):  # a line of the cache holds 8 numbers
+                    prefetch(cython.address(self.V[rows.indices[j], k]))
+                prefetch(cython.address(self.V[rows.indices[j], last]))
 
     @cython.cfunc
     @cython.nogil
