@@ -112,6 +112,7 @@ def test_missing_data_says_what_where_and_what_else(tmp_path: Path, monkeypatch,
     monkeypatch.setenv("SEQPA_DATA", str(tmp_path / "nowhere"))
     assert main(["experiment", "averaging", "-o", str(tmp_path / "x")]) == 2
     assert "no such folder" in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
 
 
 def test_output_that_is_a_file(tmp_path: Path, capsys) -> None:

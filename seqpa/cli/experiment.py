@@ -56,7 +56,7 @@ def experiment(
 
     run = find(name)
     need_matplotlib()
-    _make_writable(output)
+    _check_writable(output)
     with _progress() as progress:
         outcome = run(Setup(quick, stand_in, data, jobs or _cores(), progress))
         files = outcome.write(output)
@@ -76,14 +76,14 @@ def _cores() -> int:
     return len(usable(0)) if usable else os.cpu_count() or 1
 
 
-def _make_writable(folder: Path) -> None:
+def _check_writable(folder: Path) -> None:
     """Find out now, not after the work, that nothing can be written there."""
     from seqpa.errors import SeqpaError
 
     if folder.exists() and not folder.is_dir():
         raise SeqpaError(f"{folder}: is a file; -o must name a folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    if not os.access(folder, os.W_OK):
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK)):
         raise SeqpaError(f"{folder}: cannot be written; choose another folder with -o")
 
 
