@@ -239,7 +239,7 @@ def linear_pass(
     with cython.nogil:
         for t in range(order.shape[0]):
             i = order[t]
-            if rows.sparse and t + 1 < order.shape[0]:
+            if rows.sparse and w.V.shape[1] > 1 and t + 1 < order.shape[0]:
                 w.announce(rows, order[t + 1])
             w.scores(rows, i, c)
             problem.constraint(i, c)
