@@ -20,8 +20,11 @@ cdef class Chain:
 
     cdef void bound_row(self, Py_ssize_t p) noexcept nogil
     cdef void transition(self, Sequences data, Py_ssize_t t, Scratch work) noexcept nogil
-    cdef void relax(self, float[:, ::1] trans, Py_ssize_t p, Py_ssize_t row, Scratch work) noexcept nogil
-    cdef void mask(self, int label, float[::1] s) noexcept nogil
+    cdef void mask(self, int label, float[::1] em) noexcept nogil
+    cdef void keep(self, Py_ssize_t t, float top, Scratch work) noexcept nogil
+    cdef void relax(self, Py_ssize_t t, Scratch work) noexcept nogil
+    cdef void relax_pairs(self, Py_ssize_t t, Scratch work) noexcept nogil
+    cdef Py_ssize_t before(self, bint pairs, Py_ssize_t t, Py_ssize_t y, Scratch work) noexcept nogil
     cdef bint viterbi(self, Sequences data, Py_ssize_t i, const int[::1] fixed, Scratch work) noexcept nogil
     cpdef Py_ssize_t decode(self, Sequences data, Py_ssize_t begin, Py_ssize_t end, const int[::1] fixed, Scratch work, int[::1] out) except? -2
     cpdef potentials(self, Sequences data, Py_ssize_t t, bint pairs, Scratch work)

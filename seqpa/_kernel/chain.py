@@ -104,33 +104,13 @@ class Chain:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def relax(
-        self,
-        trans: cython.float[:, ::1],
-        p: cython.Py_ssize_t,
-        row: cython.Py_ssize_t,
-        work: Scratch,
-    ) -> cython.void:
-        """best[y] = max(best[y], s[p] + trans[p, y]), remembering p: the loop that vectorises."""
-        y: cython.Py_ssize_t
-        score: cython.float
-        base: cython.float = work.s[p]
-        previous: cython.int = p
-        for y in range(self.store.width):
-            score = base + trans[p, y]
-            work.back[row, y] = previous if score > work.best[y] else work.back[row, y]
-            work.best[y] = score if score > work.best[y] else work.best[y]
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def mask(self, label: cython.int, s: cython.float[::1]) -> cython.void:
+    def mask(self, label: cython.int, em: cython.float[::1]) -> cython.void:
         """Leave only the label that is given, where one is (−1: none)."""
         y: cython.Py_ssize_t
         if label >= 0:
             for y in range(self.n_labels):
                 if y != label:
-                    s[y] = _FORBIDDEN
+                    em[y] = _FORBIDDEN
 
     @cython.cfunc
     @cython.nogil
@@ -145,78 +125,162 @@ class Chain:
         """work.path = the best label sequence of sentence i; of equals, that whose labels come
         first, seen from the end. False: no sequence is legal.
 
-        Scores are kept relative to the best of their position, so that they stay exact however
-        long the sentence is. A previous label p is skipped where s[p] + high[p] is less than
-        s[q] + low[q] for some q: then q beats it into every open label, and only the others that
-        it may precede are left to try. Rounding is monotone, so this changes nothing in floating
-        point either.
+        work.s[t, y] is the score of the best sequence up to t that ends in y, relative to the best
+        of its position, so that scores stay exact however long the sentence is. Which label came
+        before is asked for the best sequence alone, on the way back.
         """
         begin: cython.Py_ssize_t = data.starts[i]
         n: cython.Py_ssize_t = data.starts[i + 1] - begin
-        K: cython.Py_ssize_t = self.n_labels
         t: cython.Py_ssize_t
         y: cython.Py_ssize_t
-        p: cython.Py_ssize_t
-        a: cython.Py_ssize_t
+        a: cython.Py_ssize_t = 0
         top: cython.float
-        bar: cython.float
         has_fixed: cython.bint = fixed.shape[0] > 0
         legal: cython.bint = True
         if n == 0:
             return True
-        self.store.emission(data, begin, work)
-        for y in range(K):
-            work.s[y] = work.em[y] + self.first[y]
-        if has_fixed:
-            self.mask(fixed[begin], work.s)
-        for t in range(1, n):
-            top = work.s[0]
-            for y in range(1, K):
-                top = max(top, work.s[y])
-            legal = legal and top > 0.5 * _FORBIDDEN
-            bar = _FORBIDDEN
-            for y in range(K):
-                work.s[y] -= top
-                bar = max(bar, work.s[y] + self.low[y])
-            for y in range(self.store.width):
-                work.best[y] = 2.0 * _FORBIDDEN
-                work.back[t, y] = 0
-            if data.has_pairs:
-                self.transition(data, begin + t, work)
-                for p in range(K):
-                    self.relax(work.pairs, p, t, work)
-            elif not self.prune:
-                for p in range(K):
-                    self.relax(self.trans, p, t, work)
-            elif not self.has_narrow:
-                for p in range(K):
-                    if work.s[p] + self.high[p] >= bar:
-                        self.relax(self.trans, p, t, work)
-            else:
-                for p in range(K):
-                    if work.s[p] + self.high[p] >= bar:
-                        self.relax(self.trans, p, t, work)
-                    else:
-                        for a in range(self.narrow_indptr[p], self.narrow_indptr[p + 1]):
-                            y = self.narrow[a]
-                            if work.s[p] + self.trans[p, y] > work.best[y]:
-                                work.best[y] = work.s[p] + self.trans[p, y]
-                                work.back[t, y] = p
+        for y in range(self.n_labels):
+            work.best[y] = self.first[y]
+        for t in range(n):
             self.store.emission(data, begin + t, work)
-            for y in range(K):
-                work.s[y] = work.best[y] + work.em[y]
             if has_fixed:
-                self.mask(fixed[begin + t], work.s)
-        a = 0
-        for y in range(1, K):
-            if work.s[y] + self.last[y] > work.s[a] + self.last[a]:
+                self.mask(fixed[begin + t], work.em)
+            top = 4.0 * _FORBIDDEN
+            for y in range(self.n_labels):
+                work.s[t, y] = work.best[y] + work.em[y]
+                top = max(top, work.s[t, y])
+            legal = legal and top > 0.5 * _FORBIDDEN
+            if t + 1 < n:
+                self.keep(t, top, work)
+                if data.has_pairs:
+                    self.transition(data, begin + t + 1, work)
+                    self.relax_pairs(t, work)
+                else:
+                    self.relax(t, work)
+        for y in range(1, self.n_labels):
+            if work.s[n - 1, y] + self.last[y] > work.s[n - 1, a] + self.last[a]:
                 a = y
-        legal = legal and work.s[a] + self.last[a] > 0.5 * _FORBIDDEN
+        legal = legal and work.s[n - 1, a] + self.last[a] > 0.5 * _FORBIDDEN
         work.path[n - 1] = a
-        for t in range(n - 1, 0, -1):
-            a = work.back[t, a]
-            work.path[t - 1] = a
+        for t in range(n - 2, -1, -1):
+            if data.has_pairs:
+                self.transition(data, begin + t + 1, work)
+            a = self.before(data.has_pairs, t, a, work)
+            work.path[t] = a
         return legal
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def keep(self, t: cython.Py_ssize_t, top: cython.float, work: Scratch) -> cython.void:
+        """Make s[t] relative to `top`, and list the labels that may precede the next one.
+
+        p is left out where s[t, p] + high[p] is less than s[t, q] + low[q] for some q: then q
+        beats it into every open label. Rounding is monotone, so this changes nothing in floating
+        point either. Labels are looked at in blocks of eight, most of which have none to keep.
+        """
+        n: cython.Py_ssize_t = 0
+        p: cython.Py_ssize_t
+        block: cython.Py_ssize_t
+        reach: cython.float
+        bar: cython.float = 4.0 * _FORBIDDEN
+        for p in range(self.n_labels):
+            work.s[t, p] -= top
+            bar = max(bar, work.s[t, p] + self.low[p])
+        if not self.prune:
+            bar = 4.0 * _FORBIDDEN
+        work.bar = bar
+        for block in range(0, self.store.width, 8):
+            reach = 4.0 * _FORBIDDEN
+            for p in range(8):
+                reach = max(reach, work.s[t, block + p] + self.high[block + p])
+            if reach >= bar:
+                for p in range(block, min(block + 8, self.n_labels)):
+                    work.kept[t, n] = p
+                    n += work.s[t, p] + self.high[p] >= bar
+        work.n_kept[t] = n
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def relax(self, t: cython.Py_ssize_t, work: Scratch) -> cython.void:
+        """best[y] = max_p s[t, p] + trans[p, y], over all p that may precede y.
+
+        Four of the kept labels at a time, so that `best` is read and written less often; where
+        fewer are left, the last stands for the others too. Of the labels left out, only those that
+        are not open are to be tried still.
+        """
+        i: cython.Py_ssize_t = 0
+        last: cython.Py_ssize_t = work.n_kept[t] - 1
+        p: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        u: cython.Py_ssize_t
+        v: cython.Py_ssize_t
+        y: cython.Py_ssize_t
+        a: cython.float
+        b: cython.float
+        c: cython.float
+        d: cython.float
+        for y in range(self.store.width):
+            work.best[y] = 2.0 * _FORBIDDEN
+        while i <= last:
+            p = work.kept[t, i]
+            q = work.kept[t, min(i + 1, last)]
+            u = work.kept[t, min(i + 2, last)]
+            v = work.kept[t, min(i + 3, last)]
+            a = work.s[t, p]
+            b = work.s[t, q]
+            c = work.s[t, u]
+            d = work.s[t, v]
+            for y in range(self.store.width):
+                work.best[y] = max(
+                    max(work.best[y], max(a + self.trans[p, y], b + self.trans[q, y])),
+                    max(c + self.trans[u, y], d + self.trans[v, y]),
+                )
+            i += 4
+        if self.has_narrow and last + 1 < self.n_labels:
+            for p in range(self.n_labels):
+                if work.s[t, p] + self.high[p] < work.bar:
+                    for i in range(self.narrow_indptr[p], self.narrow_indptr[p + 1]):
+                        y = self.narrow[i]
+                        work.best[y] = max(work.best[y], work.s[t, p] + self.trans[p, y])
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def relax_pairs(self, t: cython.Py_ssize_t, work: Scratch) -> cython.void:
+        """The same where transitions see the input."""
+        p: cython.Py_ssize_t
+        y: cython.Py_ssize_t
+        for y in range(self.store.width):
+            work.best[y] = 2.0 * _FORBIDDEN
+        for p in range(self.n_labels):
+            for y in range(self.store.width):
+                work.best[y] = max(work.best[y], work.s[t, p] + work.pairs[p, y])
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def before(
+        self, pairs: cython.bint, t: cython.Py_ssize_t, y: cython.Py_ssize_t, work: Scratch
+    ) -> cython.Py_ssize_t:
+        """The label at position t of the best sequence that has y behind it."""
+        i: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        best: cython.Py_ssize_t = 0
+        score: cython.float
+        top: cython.float = 4.0 * _FORBIDDEN
+        kept: cython.bint = self.open[y] != 0
+        for i in range(work.n_kept[t] if kept else self.n_labels):
+            p = work.kept[t, i] if kept else i
+            score = work.s[t, p] + (work.pairs[p, y] if pairs else self.trans[p, y])
+            if score > top:
+                top = score
+                best = p
+        return best
 
     @cython.ccall
     @cython.exceptval(-2, check=True)

@@ -17,9 +17,11 @@ cdef class Sequences:
 cdef class Scratch:
     cdef float[::1] em
     cdef long long[::1] picked
-    cdef float[::1] s
+    cdef float[:, ::1] s
     cdef float[::1] best
-    cdef int[:, ::1] back
+    cdef short[:, ::1] kept
+    cdef Py_ssize_t[::1] n_kept
+    cdef float bar
     cdef float[:, ::1] pairs
     cdef float[::1] flat_pairs
     cdef int[::1] path

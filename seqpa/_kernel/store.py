@@ -33,12 +33,13 @@ _PICKED = cython.declare(cython.Py_ssize_t, 64)
 class Scratch:
     """Room for decoding one sentence; each thread has its own."""
 
-    def __init__(self, em, picked, s, best, back, pairs, path):
+    def __init__(self, em, picked, s, kept, n_kept, best, pairs, path):
         self.em = em
         self.picked = picked
         self.s = s
+        self.kept = kept
+        self.n_kept = n_kept
         self.best = best
-        self.back = back
         self.pairs = pairs
         self.flat_pairs = pairs.reshape(-1)
         self.path = path

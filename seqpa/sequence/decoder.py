@@ -60,9 +60,10 @@ def scratch(n_labels: int, longest: int) -> tuple[Scratch, Float32, Float32, Int
     room = Scratch(
         emissions,
         np.zeros(PICKED, np.int64),
+        np.zeros((max(longest, 1), width), np.float32),
+        np.zeros((max(longest, 1), n_labels), np.int16),
+        np.zeros(max(longest, 1), np.intp),
         np.zeros(width, np.float32),
-        np.zeros(width, np.float32),
-        np.zeros((max(longest, 1), width), np.int32),
         pairs,
         path,
     )
@@ -90,7 +91,7 @@ def kernel_chain(
         pair_store,
         n_labels,
         transitions,
-        np.zeros(width, np.float32),
+        np.full(width, 4 * FORBIDDEN, np.float32),
         np.zeros(width, np.float32),
         wide(rules.first),
         wide(rules.last),
