@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seqpa._kernel.hashing import BLOCK
 from seqpa.errors import SeqpaError
 from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import Encoded, FeatureEncoder
@@ -169,6 +170,10 @@ def ordered_names(tokens: list[list[str]]) -> list[str]:
 @settings(deadline=None)
 @given(template_lists, corpora, corpora)
 def test_encoding_equals_the_naive_extractor(templates, corpus, other) -> None:
+    check_against_the_naive_extractor(templates, corpus, other)
+
+
+def check_against_the_naive_extractor(templates, corpus, other) -> None:
     encoder = make(templates)
     encoded = encoder.fit_transform(*flat(corpus))
     expected = expected_names(templates, corpus)
@@ -185,6 +190,23 @@ def test_encoding_equals_the_naive_extractor(templates, corpus, other) -> None:
     assert names_of(encoder, unseen) == [
         [name for name in names if name in set(known)] for names in expected_names(templates, other)
     ]
+
+
+def test_templates_of_one_shape_over_sentences_of_several_blocks() -> None:
+    """Combinations are numbered once for all templates of a shape, block by block."""
+    rng = np.random.default_rng(3)
+    lengths = [1, BLOCK - 1, BLOCK, BLOCK + 1, 0, 3 * BLOCK + 2, 2]
+    corpus = [
+        [(str(word), str(tag)) for word, tag in rng.integers(0, (40, 4), (n, 2))] for n in lengths
+    ]
+    shapes = [[("word", False, 0), ("word", False, 1)], [("word", True, 0), ("word", True, -1)]]
+    shapes.append([*shapes[1], ("word", True, 2)])
+    templates = [
+        (False, [(name, second, offset + shift) for name, second, offset in parts])
+        for parts in shapes
+        for shift in (-2, -1, 0, 1, 3)
+    ]
+    check_against_the_naive_extractor(templates, corpus[:4], corpus[3:])
 
 
 @settings(deadline=None, max_examples=50)

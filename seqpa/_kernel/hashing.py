@@ -1,14 +1,18 @@
 """From attribute values to feature ids: every template over every token, in one pass.
 
-A template is a chain of parts, a part a view: a column of the cell matrix and an offset. One part
-finds its feature by index (`direct`). Two and more walk through a hash table of links: the first
-two values lead to a number, that number and the third value to the next, and the last number is
-the feature's.
+Templates that look alike, such as `pos[-1]|pos[0]` and `pos[0]|pos[1]`, see the same combinations
+of values in different places. So a combination is numbered once, where its first part stands, and
+each template only looks up its own feature for that number, a few tokens away.
 
-The table has open addressing and linear probing, its size is a power of two, and a row is
-`(a << 32 | b, tag << 32 | number)`: from the number a over the value b to the number, where the
-tag, never zero, tells which part b belongs to. A row whose second half is zero is free. All numbers
-are below 2³¹, and no product here reaches 2⁶³, so the compiled and the plain form agree.
+Sources give each place a number, 0 where there is none. A base is one attribute of the token. A
+node joins another source with a base some tokens further on: the two numbers lead to the node's
+own through a hash table of links. Template t then finds its feature at
+`direct[direct_at[t] + number]`, where -1 says that it has none.
+
+The hash table has open addressing and linear probing, its size is a power of two, and a row is
+`(a << 32 | b, tag << 32 | number)`: from the numbers a and b to the number that node `tag - 1`
+gives them. A row whose second half is zero is free. All numbers are below 2³¹, and no product here
+reaches 2⁶³, so the compiled and the plain form agree. C types of attributes stand in hashing.pxd.
 """
 
 from __future__ import annotations
@@ -23,11 +27,7 @@ if cython.compiled:
 
 COMPILED = cython.compiled
 
-# `state` counts, across calls: the features, the inner numbers, the table's rows, the output.
-STATE_SIZE = 4
-
-
-# So many tokens are led through a template together: while one waits for its row of the table, the
+# So many tokens are led through a node together: while one waits for its row of the table, the
 # others go on.
 BLOCK = 64
 _BLOCK = cython.declare(cython.Py_ssize_t, 64)
@@ -46,234 +46,302 @@ def _home(tag: cython.longlong, key: cython.longlong, mask: cython.longlong) -> 
     return (mixed ^ (mixed >> 29)) & mask
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _find(
-    table: cython.longlong[:, ::1],
-    slot: cython.longlong,
-    tag: cython.longlong,
-    key: cython.longlong,
-) -> cython.Py_ssize_t:
-    """The row that holds (tag, key), or the free row where it belongs, from its home on."""
-    entry: cython.longlong = table[slot, 1]
-    while entry != 0 and (table[slot, 0] != key or entry >> 32 != tag):
-        slot = (slot + 1) & (table.shape[0] - 1)
-        entry = table[slot, 1]
-    return slot
+@cython.final
+@cython.cclass
+class Table:
+    """The templates' features. Arrays are the caller's, who makes larger ones where they are full.
 
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _follow(
-    table: cython.longlong[:, ::1],
-    home: cython.longlong,
-    tag: cython.longlong,
-    key: cython.longlong,
-    grow: cython.int,
-    counter: cython.int,
-    state: cython.longlong[::1],
-) -> cython.longlong:
-    """The number that the link leads to; a new one of `counter` if it may grow, else -1."""
-    slot: cython.Py_ssize_t = _find(table, home, tag, key)
-    number: cython.longlong = -1
-    if table[slot, 1] != 0:
-        number = table[slot, 1] & 0x7FFFFFFF
-    elif grow:
-        number = state[counter]
-        state[counter] = number + 1
-        state[2] += 1
-        table[slot, 0] = key
-        table[slot, 1] = tag << 32 | number
-    return number
-
-
-@cython.ccall
-def encode(
-    cells: cython.const[cython.int][:, ::1],
-    starts: cython.const[cython.longlong][::1],
-    column: cython.const[cython.longlong][::1],
-    offset: cython.const[cython.longlong][::1],
-    edges: cython.longlong,
-    first_part: cython.const[cython.longlong][::1],
-    view: cython.const[cython.longlong][::1],
-    direct_at: cython.const[cython.longlong][::1],
-    direct: cython.int[::1],
-    table: cython.longlong[:, ::1],
-    room: cython.longlong,
-    grow: cython.int,
-    token: cython.Py_ssize_t,
-    state: cython.longlong[::1],
-    work: cython.longlong[:, ::1],
-    indptr: cython.longlong[::1],
-    features: cython.int[::1],
-) -> cython.Py_ssize_t:
-    """Write the features of the tokens from `token` on; returns the first token not done.
-
-    cells[c, i] is the value of attribute c at token i, -1 where it has none. View v looks at
-    column[v] of the token at offset[v]; part p of the templates uses view[p]. Value v counts as
-    v + edges, below which stand the sentence's edges: 2(d-1) for d before it, 2(d-1)+1 for d after.
-    (`edges` is an int64 scalar, so that the plain form too computes in 64 bits.) With `grow` an
-    unseen combination gets the next id; where the table's `room` may not do for another block the
-    call returns, and the caller comes back with a larger table. Without, it is left out.
-    `work` has three rows of BLOCK numbers more than there are views.
+    cell            base b is column cell[b] of a token's cells
+    left, right, shift
+                    node k joins source left[k] with base right[k], shift[k] tokens further on
+    lowest, highest the offsets from a token between which node k is looked at
+    source, offset  template t looks at source[t], offset[t] tokens away; bases count first
+    first_part, node_of
+                    parts first_part[t]:first_part[t + 1] are template t's; all but its first
+                    belong to a node
+    before, after   how far the templates look to either side
+    edges           how many values stand for places outside the sentence: 2(d-1) for d before it,
+                    2(d-1)+1 for d after it. Value v of a cell counts as v + edges, and its number
+                    is one more
+    room            numbers of each node for which `direct` has places
+    counts          each node's next number, the number of links, and the number of features
     """
-    n_sentences: cython.Py_ssize_t = starts.shape[0] - 1
-    n_templates: cython.Py_ssize_t = first_part.shape[0] - 1
-    n_views: cython.Py_ssize_t = column.shape[0]
-    most_links: cython.longlong = _BLOCK * (first_part[n_templates] - n_templates)
-    mask: cython.longlong = table.shape[0] - 1
-    numbers: cython.Py_ssize_t = n_views
-    keys: cython.Py_ssize_t = n_views + 1
-    homes: cython.Py_ssize_t = n_views + 2
-    sentence: cython.Py_ssize_t
-    t: cython.Py_ssize_t
-    p: cython.Py_ssize_t
-    v: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    n: cython.Py_ssize_t
-    low: cython.Py_ssize_t
-    high: cython.Py_ssize_t
-    at: cython.Py_ssize_t
-    counter: cython.int
-    value: cython.longlong
-    number: cython.longlong
-    out: cython.longlong = state[3]
-    with cython.nogil:
-        for sentence in range(n_sentences):
-            low = starts[sentence]
-            high = starts[sentence + 1]
-            while token < high:
-                if grow and state[2] + most_links > room:
-                    state[3] = out
-                    return token
-                n = min(_BLOCK, high - token)
-                for v in range(n_views):
-                    for i in range(n):
-                        at = token + i + offset[v]
-                        if at < low:
-                            value = 2 * (low - at - 1)
-                        elif at >= high:
-                            value = 2 * (at - high) + 1
-                        else:
-                            value = cells[column[v], at]
-                            value = value + edges if value >= 0 else value
-                        work[v, i] = value
-                for t in range(n_templates):
-                    p = first_part[t]
-                    if first_part[t + 1] == p + 1:
-                        for i in range(n):
-                            number = work[view[p], i]
-                            if number >= 0:
-                                at = direct_at[t] + number
-                                number = direct[at]
-                                if number < 0 and grow:
-                                    number = state[0]
-                                    state[0] = number + 1
-                                    direct[at] = number
-                            work[numbers, i] = number
-                    else:
-                        for i in range(n):
-                            work[numbers, i] = work[view[p], i]
-                    for p in range(first_part[t] + 1, first_part[t + 1]):
-                        counter = 1 if p + 1 < first_part[t + 1] else 0
-                        for i in range(n):
-                            number = work[numbers, i]
-                            value = work[view[p], i]
-                            if number >= 0 and value >= 0:
-                                work[keys, i] = number << 32 | value
-                                work[homes, i] = _home(p, work[keys, i], mask)
-                                if cython.compiled:
-                                    prefetch(cython.address(table[work[homes, i], 0]))
-                            else:
-                                work[keys, i] = -1
-                        for i in range(n):
-                            number = -1
-                            if work[keys, i] >= 0:
-                                number = _follow(
-                                    table, work[homes, i], p, work[keys, i], grow, counter, state
-                                )
-                            work[numbers, i] = number
-                    for i in range(n):
-                        features[out + i * n_templates + t] = work[numbers, i]
-                # Close the gaps that absent features leave.
-                at = out
-                for i in range(n):
-                    for t in range(n_templates):
-                        number = features[at + t]
-                        features[out] = number
-                        if number >= 0:
-                            out += 1
-                    at += n_templates
-                    indptr[token + i + 1] = out
-                token += n
-    state[3] = out
-    return token
 
+    def __init__(
+        self,
+        cell,
+        left,
+        right,
+        shift,
+        lowest,
+        highest,
+        source,
+        offset,
+        first_part,
+        node_of,
+        before,
+        after,
+        edges,
+        room,
+        counts,
+        direct_at,
+        direct,
+        links,
+    ):
+        self.cell = cell
+        self.left = left
+        self.right = right
+        self.shift = shift
+        self.lowest = lowest
+        self.highest = highest
+        self.source = source
+        self.offset = offset
+        self.first_part = first_part
+        self.node_of = node_of
+        self.before = before
+        self.after = after
+        self.edges = edges
+        self.room = room
+        self.counts = counts
+        self.direct_at = direct_at
+        self.direct = direct
+        self.links = links
+        self.n_bases = len(cell)
+        self.n_nodes = len(left)
+        self.n_templates = len(source)
+        self.width = BLOCK + before + after
 
-@cython.ccall
-def restore(
-    templates: cython.const[cython.int][::1],
-    values: cython.const[cython.longlong][::1],
-    first_part: cython.const[cython.longlong][::1],
-    direct_at: cython.const[cython.longlong][::1],
-    direct: cython.int[::1],
-    table: cython.longlong[:, ::1],
-    state: cython.longlong[::1],
-) -> cython.Py_ssize_t:
-    """Enter features in the order of their ids, each by its template and values; returns how many.
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def find(
+        self, slot: cython.longlong, tag: cython.longlong, key: cython.longlong
+    ) -> cython.Py_ssize_t:
+        """The row that holds (tag, key), or the free row where it belongs, from its home on."""
+        entry: cython.longlong = self.links[slot, 1]
+        while entry != 0 and (self.links[slot, 0] != key or entry >> 32 != tag):
+            slot = (slot + 1) & (self.links.shape[0] - 1)
+            entry = self.links[slot, 1]
+        return slot
 
-    Fewer than given: the next one had been there before. The caller has seen to it that every value
-    lies inside `direct` and that the table has room.
-    """
-    mask: cython.longlong = table.shape[0] - 1
-    at: cython.Py_ssize_t = 0
-    f: cython.Py_ssize_t
-    t: cython.Py_ssize_t
-    p: cython.Py_ssize_t
-    first: cython.Py_ssize_t
-    last: cython.Py_ssize_t
-    counter: cython.int
-    key: cython.longlong
-    number: cython.longlong
-    with cython.nogil:
-        for f in range(templates.shape[0]):
-            t = templates[f]
-            first = first_part[t]
-            last = first_part[t + 1] - 1
-            number = values[at]
-            if first == last:
-                if direct[direct_at[t] + number] >= 0:
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def follow(
+        self,
+        node: cython.Py_ssize_t,
+        home: cython.longlong,
+        key: cython.longlong,
+        grow: cython.bint,
+    ) -> cython.longlong:
+        """The number that a link of the node leads to; a new one if it may grow, else 0."""
+        slot: cython.Py_ssize_t = self.find(home, node + 1, key)
+        number: cython.longlong = self.links[slot, 1] & 0x7FFFFFFF
+        if grow and number == 0:
+            number = self.counts[node]
+            self.counts[node] += 1
+            self.counts[self.n_nodes] += 1
+            self.links[slot, 0] = key
+            self.links[slot, 1] = cython.cast(cython.longlong, node + 1) << 32 | number
+        return number
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def has_room(self) -> cython.bint:
+        """Whether the numbers and links of another block will find a place."""
+        k: cython.Py_ssize_t
+        for k in range(self.n_nodes):
+            if self.counts[k] + self.width > self.room[k]:
+                return False
+        return 2 * (self.counts[self.n_nodes] + self.n_nodes * self.width) <= self.links.shape[0]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def look(
+        self,
+        cells: cython.const[cython.int][:, ::1],
+        begin: cython.Py_ssize_t,
+        width: cython.Py_ssize_t,
+        low: cython.Py_ssize_t,
+        high: cython.Py_ssize_t,
+        work: cython.longlong[::1],
+    ) -> cython.void:
+        """The numbers of all bases at the places begin:begin+width around the sentence low:high."""
+        first: cython.Py_ssize_t = max(0, low - begin)
+        last: cython.Py_ssize_t = min(width, high - begin)
+        b: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        c: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+        value: cython.longlong
+        for b in range(self.n_bases):
+            row = b * self.width
+            c = self.cell[b]
+            for j in range(first):
+                work[row + j] = 2 * (low - begin - j - 1) + 1
+            for j in range(first, last):
+                value = cells[begin + j, c]
+                work[row + j] = value + self.edges + 1 if value >= 0 else 0
+            for j in range(last, width):
+                work[row + j] = 2 * (begin + j - high) + 2
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def join(
+        self,
+        node: cython.Py_ssize_t,
+        n: cython.Py_ssize_t,
+        grow: cython.bint,
+        work: cython.longlong[::1],
+    ) -> cython.void:
+        """The numbers of a node at all places where it is looked at."""
+        first: cython.Py_ssize_t = self.before + self.lowest[node]
+        last: cython.Py_ssize_t = self.before + self.highest[node] + n
+        left: cython.Py_ssize_t = self.left[node] * self.width
+        right: cython.Py_ssize_t = self.right[node] * self.width + self.shift[node]
+        row: cython.Py_ssize_t = (self.n_bases + node) * self.width
+        homes: cython.Py_ssize_t = (self.n_bases + self.n_nodes) * self.width
+        mask: cython.longlong = self.links.shape[0] - 1
+        j: cython.Py_ssize_t
+        key: cython.longlong
+        for j in range(first, last):
+            key = 0
+            if work[left + j] > 0 and work[right + j] > 0:
+                key = work[left + j] << 32 | work[right + j]
+                work[homes + j] = _home(node + 1, key, mask)
+                if cython.compiled:
+                    prefetch(cython.address(self.links[work[homes + j], 0]))
+            work[row + j] = key
+        for j in range(first, last):
+            if work[row + j] > 0:
+                work[row + j] = self.follow(node, work[homes + j], work[row + j], grow)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def pick(
+        self,
+        token: cython.Py_ssize_t,
+        n: cython.Py_ssize_t,
+        grow: cython.bint,
+        work: cython.longlong[::1],
+        indptr: cython.longlong[::1],
+        features: cython.int[::1],
+    ) -> cython.void:
+        """Write the features of the n tokens of a block."""
+        out: cython.longlong = indptr[token]
+        i: cython.Py_ssize_t
+        t: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        number: cython.longlong
+        feature: cython.int
+        for i in range(n):
+            for t in range(self.n_templates):
+                number = work[self.source[t] * self.width + self.before + self.offset[t] + i]
+                at = self.direct_at[t] + number
+                feature = self.direct[at]
+                if grow and feature < 0 and number > 0:
+                    feature = self.counts[self.n_nodes + 1]
+                    self.counts[self.n_nodes + 1] += 1
+                    self.direct[at] = feature
+                features[out] = feature
+                out += feature >= 0
+            indptr[token + i + 1] = out
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def encode(
+        self,
+        cells: cython.const[cython.int][:, ::1],
+        starts: cython.const[cython.longlong][::1],
+        token: cython.Py_ssize_t,
+        grow: cython.bint,
+        work: cython.longlong[::1],
+        indptr: cython.longlong[::1],
+        features: cython.int[::1],
+    ) -> cython.Py_ssize_t:
+        """Write the features of the tokens from `token` on; returns the first token not done.
+
+        cells[i, c] is the value of attribute c at token i, -1 where it has none. With `grow` an
+        unseen combination gets the next id; where there may be no room for another block the call
+        returns, and the caller comes back with larger arrays. Without, it is left out, and nothing
+        here changes. `work` has a row of `width` numbers for each source, and one more.
+        """
+        sentence: cython.Py_ssize_t
+        low: cython.Py_ssize_t
+        high: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        with cython.nogil:
+            for sentence in range(starts.shape[0] - 1):
+                low = starts[sentence]
+                high = starts[sentence + 1]
+                while token < high:
+                    if grow and not self.has_room():
+                        return token
+                    n = min(_BLOCK, high - token)
+                    self.look(
+                        cells, token - self.before, n + self.before + self.after, low, high, work
+                    )
+                    for k in range(self.n_nodes):
+                        self.join(k, n, grow, work)
+                    self.pick(token, n, grow, work, indptr, features)
+                    token += n
+        return token
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def restore(
+        self,
+        templates: cython.const[cython.int][::1],
+        values: cython.const[cython.longlong][::1],
+    ) -> cython.Py_ssize_t:
+        """Enter features in the order of their ids, each by its template and values; returns how
+        many.
+
+        Fewer than given: the next one had been there before. The caller has seen to it that there
+        is room for every value, number and link.
+        """
+        mask: cython.longlong = self.links.shape[0] - 1
+        at: cython.Py_ssize_t = 0
+        f: cython.Py_ssize_t
+        t: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+        key: cython.longlong
+        number: cython.longlong
+        with cython.nogil:
+            for f in range(templates.shape[0]):
+                t = templates[f]
+                number = values[at] + 1
+                at += 1
+                for p in range(self.first_part[t] + 1, self.first_part[t + 1]):
+                    node = self.node_of[p]
+                    key = number << 32 | (values[at] + 1)
+                    number = self.follow(node, _home(node + 1, key, mask), key, True)
+                    at += 1
+                if self.direct[self.direct_at[t] + number] >= 0:
                     return f
-                direct[direct_at[t] + number] = f
-                state[0] += 1
-            for p in range(first + 1, last + 1):
-                counter = 1 if p < last else 0
-                key = number << 32 | values[at + p - first]
-                number = _follow(table, _home(p, key, mask), p, key, 1, counter, state)
-            if state[0] != f + 1:
-                return f
-            at += last + 1 - first
-    return templates.shape[0]
+                self.direct[self.direct_at[t] + number] = f
+                self.counts[self.n_nodes + 1] += 1
+        return templates.shape[0]
 
-
-@cython.ccall
-def rehash(
-    old: cython.const[cython.longlong][:, ::1], table: cython.longlong[:, ::1]
-) -> cython.int:
-    """Copy every row of `old` into the larger, empty `table`."""
-    mask: cython.longlong = table.shape[0] - 1
-    row: cython.Py_ssize_t
-    slot: cython.Py_ssize_t
-    tag: cython.longlong
-    with cython.nogil:
-        for row in range(old.shape[0]):
-            if old[row, 1] != 0:
-                tag = old[row, 1] >> 32
-                slot = _find(table, _home(tag, old[row, 0], mask), tag, old[row, 0])
-                table[slot, 0] = old[row, 0]
-                table[slot, 1] = old[row, 1]
-    return 0
+    @cython.ccall
+    def rehash(self, old: cython.const[cython.longlong][:, ::1]):
+        """Copy every row of `old` into the larger, empty table of links."""
+        mask: cython.longlong = self.links.shape[0] - 1
+        row: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        tag: cython.longlong
+        with cython.nogil:
+            for row in range(old.shape[0]):
+                if old[row, 1] != 0:
+                    tag = old[row, 1] >> 32
+                    slot = self.find(_home(tag, old[row, 0], mask), tag, old[row, 0])
+                    self.links[slot, 0] = old[row, 0]
+                    self.links[slot, 1] = old[row, 1]

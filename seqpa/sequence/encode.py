@@ -144,8 +144,9 @@ class FeatureEncoder:
             )
         cell_of = {attribute: cell for cell, attribute in enumerate(self._attributes)}
         pairs = [template for template in self.templates if template.pair]
-        self._features = FeatureTable([t for t in self.templates if not t.pair], cell_of)
-        self._pairs = FeatureTable(pairs, cell_of) if pairs else None
+        single = [template for template in self.templates if not template.pair]
+        self._features = FeatureTable(single, cell_of, self._edges)
+        self._pairs = FeatureTable(pairs, cell_of, self._edges) if pairs else None
 
     @property
     def n_features(self) -> int:
@@ -193,7 +194,7 @@ class FeatureEncoder:
         def run(first: int, last: int) -> Run:
             tokens = slice(int(starts[first]), int(starts[last]))
             own = starts[first : last + 1] - starts[first]
-            part = cells[:, tokens]
+            part = cells[tokens]
             return Run(first, tokens, lambda: self._encode(part, own, grow=False))
 
         return [run(first, last) for first, last in pairwise(cuts) if first < last]
@@ -230,8 +231,8 @@ class FeatureEncoder:
                 raise SeqpaError(f"{where}: expected a string, not {word!r}") from None
         if self._lexicons:
             bounds = starts.tolist()
-            cells += [lexicon.mark(columns[c], bounds)[None] for lexicon, c in self._lexicons]
-        return cells[0] if len(cells) == 1 else np.concatenate(cells)
+            cells += [lexicon.mark(columns[c], bounds)[:, None] for lexicon, c in self._lexicons]
+        return cells[0] if len(cells) == 1 else np.concatenate(cells, axis=1)
 
     def _n_values(self) -> NDArray[np.int64]:
         sizes = [len(values) for column in self._words for values in column.values]
@@ -250,8 +251,8 @@ class FeatureEncoder:
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         known = table.size
         if grow:
-            table.reserve(self._n_values(), 0)
-        indptr, features = table.encode(cells, starts, self._edges, grow)
+            table.reserve_values(self._n_values())
+        indptr, features = table.encode(cells, starts, grow)
         if grow and self.cutoff > 1 and table.size > known:
             enough = np.bincount(features, minlength=table.size) >= self.cutoff
             enough[:known] = True
@@ -284,7 +285,7 @@ class FeatureEncoder:
         if table.names is None:
             strings = [list(values) for column in self._words for values in column.values]
             strings += [list(attributes.KINDS["lexicon"].in_context)] * len(self._lexicons)
-            table.names = FeatureNames(table, strings, self._edges)
+            table.names = FeatureNames(table, strings)
         return table.names
 
     def _tables(self) -> list[FeatureTable]:

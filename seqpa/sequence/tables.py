@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress
+from itertools import compress, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +38,11 @@ class Column:
         self.table = np.full((1, len(own)), -1, np.int32)
 
     def learn(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """The cells of these tokens, a row for each attribute; what is new gets the next number."""
+        """The cells of these tokens, a row for each; what is new gets the next number."""
         ids, fresh = self._number(words)
         if fresh:
             self._compute(fresh)
-        return np.ascontiguousarray(self.table[ids].T)
+        return self.table[ids]
 
     def _compute(self, fresh: dict[str, int]) -> None:
         """Take in new words: fill their rows of the table."""
@@ -65,7 +65,7 @@ class Column:
         """The same for known words and values alone. Changes nothing: safe from many threads."""
         ids, fresh = self._number(words)
         if not fresh:
-            return np.ascontiguousarray(self.table[ids].T)
+            return self.table[ids]
         found = np.full((len(self.functions), len(fresh)), -1, np.int32)
         for row, values, function in zip(found, self.values, self.functions, strict=True):
             if function is not None:
@@ -73,8 +73,8 @@ class Column:
         unseen = np.flatnonzero(ids >= len(self.words))
         rows = ids[unseen] - len(self.words)
         ids[unseen] = 0
-        cells = np.ascontiguousarray(self.table[ids].T)
-        cells[:, unseen] = found[:, rows]
+        cells = self.table[ids]
+        cells[unseen] = found.T[rows]
         return cells
 
     def _number(self, words: Sequence[str]) -> tuple[NDArray[np.int32], dict[str, int]]:
@@ -143,87 +143,136 @@ def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attrib
 
 
 class FeatureTable:
-    """The features of a list of templates: the tables that the kernel walks through."""
+    """The features of a list of templates: what `seqpa._kernel.hashing` walks through.
 
-    def __init__(self, templates: Sequence[Template], cell_of: Mapping[Attribute, int]) -> None:
+    `edges`: how many values stand for places outside the sentence.
+    """
+
+    def __init__(
+        self, templates: Sequence[Template], cell_of: Mapping[Attribute, int], edges: int
+    ) -> None:
         parts = [part for template in templates for part in template.parts]
         self.templates = list(templates)
         self.n_parts = np.array([len(t.parts) for t in templates], np.int64)
-        self.first_part = np.concatenate([[0], np.cumsum(self.n_parts)]).astype(np.int64)
+        self.first_part = _ends(self.n_parts)
         self.column = np.array([cell_of[part.attribute] for part in parts], np.int64)
-        # Parts of several templates look at the same place: each such view is taken once.
-        seen = [(cell_of[part.attribute], part.offset) for part in parts]
-        views = {view: v for v, view in enumerate(dict.fromkeys(seen))}
-        self.view = np.array([views[view] for view in seen], np.int64)
-        self.view_column, self.view_offset = np.array([*views], np.int64).reshape(-1, 2).T.copy()
+        self.edges = edges
+        self._lay_out(np.array([part.offset for part in parts], np.int64))
         self.clear()
+
+    def _lay_out(self, offsets: NDArray[np.int64]) -> None:
+        """Find the bases and nodes, and each template's source among them."""
+        self.bases = np.unique(self.column)
+        base_of_part = np.searchsorted(self.bases, self.column).tolist()
+        n_bases = len(self.bases)
+        self.before = -int(offsets.min(initial=0))
+        self.after = int(offsets.max(initial=0))
+        self.offset = offsets[self.first_part[:-1]]
+        nodes: dict[tuple[int, int, int], int] = {}  # (left, right, shift) -> its number
+        looked_at: list[list[int]] = []  # from how far away, by node
+        self.source = np.zeros(len(self.templates), np.int64)
+        self.node_of = np.full(len(offsets), -1, np.int64)
+        for t, offset in enumerate(self.offset.tolist()):
+            source = base_of_part[self.first_part[t]]
+            for p in range(self.first_part[t] + 1, self.first_part[t + 1]):
+                joint = (source, base_of_part[p], int(offsets[p]) - offset)
+                node = nodes.setdefault(joint, len(nodes))
+                looked_at += [[]] if node == len(looked_at) else []
+                looked_at[node].append(offset)
+                self.node_of[p] = node
+                source = n_bases + node
+            self.source[t] = source
+        self.left, self.right, self.shift = np.array([*nodes], np.int64).reshape(-1, 3).T.copy()
+        self.lowest = np.array([min(offsets) for offsets in looked_at], np.int64)
+        self.highest = np.array([max(offsets) for offsets in looked_at], np.int64)
 
     def clear(self) -> None:
         """Forget every feature."""
-        self.direct_at = np.zeros(len(self.templates) + 1, np.int64)
-        self.direct = np.empty(0, np.int32)
-        self.table = np.zeros((16, 2), np.int64)
-        self.state = np.zeros(hashing.STATE_SIZE, np.int64)
+        n_nodes = len(self.lowest)
+        self.counts = np.ones(n_nodes + 2, np.int64)  # numbers start at 1, the rest at 0
+        self.counts[n_nodes:] = 0
+        # Number 0, of what is not there, has a place from the start.
+        self.room = np.ones(len(self.bases) + n_nodes, np.int64)
+        self.direct_at = np.arange(len(self.templates) + 1)
+        self.direct = np.full(len(self.templates), -1, np.int32)
+        self.links = np.zeros((16, 2), np.int64)
+        self._table = self._kernel()
         self._described: tuple[NDArray[np.int32], NDArray[np.int64]] | None = None
         self.names: FeatureNames | None = None
+
+    def _kernel(self) -> hashing.Table:
+        return hashing.Table(
+            self.bases,
+            self.left,
+            self.right,
+            self.shift,
+            self.lowest,
+            self.highest,
+            self.source,
+            self.offset,
+            self.first_part,
+            self.node_of,
+            self.before,
+            self.after,
+            self.edges,
+            self.room[len(self.bases) :],
+            self.counts,
+            self.direct_at,
+            self.direct,
+            self.links,
+        )
 
     @property
     def size(self) -> int:
         """How many features there are."""
-        return int(self.state[0])
+        return int(self.counts[-1])
 
-    def reserve(self, n_values: NDArray[np.int64], n_links: int) -> None:
-        """Make room for that many values in each cell and rows in the table of links."""
-        needed = np.where(self.n_parts == 1, n_values[self.column[self.first_part[:-1]]], 0)
-        sizes = np.diff(self.direct_at)
-        if (needed > sizes).any():
-            larger = np.where(needed > sizes, np.maximum(needed, 2 * sizes), sizes)
-            at = np.concatenate([[0], np.cumsum(larger)]).astype(np.int64)
+    def reserve(self, numbers: NDArray[np.int64], n_links: int) -> None:
+        """Make room for numbers below these, one for each source, and so many links."""
+        if (numbers > self.room).any():
+            self.room = np.where(
+                numbers > self.room, np.maximum(numbers, 3 * self.room // 2), self.room
+            )
+            at = _ends(self.room[self.source])
             direct = np.full(at[-1], -1, np.int32)
-            for old, new, size in zip(self.direct_at, at, sizes, strict=False):
-                direct[new : new + size] = self.direct[old : old + size]
+            for new, (old, end) in zip(
+                at.tolist(), pairwise(self.direct_at.tolist()), strict=False
+            ):
+                direct[new : new + end - old] = self.direct[old:end]
             self.direct_at, self.direct = at, direct
-        if 2 * n_links > len(self.table):
-            old_table = self.table
-            self.table = np.zeros((1 << (2 * n_links - 1).bit_length(), 2), np.int64)
-            hashing.rehash(old_table, self.table)
+            self._table = self._kernel()
+        if 2 * n_links > len(self.links):
+            old_links = self.links
+            self.links = np.zeros((1 << (2 * n_links - 1).bit_length(), 2), np.int64)
+            self._table = self._kernel()
+            self._table.rehash(old_links)
+
+    def reserve_values(self, n_values: NDArray[np.int64]) -> None:
+        """Make room for so many values in each cell."""
+        numbers = self.room.copy()
+        numbers[: len(self.bases)] = n_values[self.bases] + 1
+        self.reserve(numbers, 0)
 
     def encode(
-        self, cells: NDArray[np.int32], starts: NDArray[np.int64], edges: int, grow: bool
+        self, cells: NDArray[np.int32], starts: NDArray[np.int64], grow: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Each token's features: (indptr, features)."""
-        n_tokens = cells.shape[1]
+        n_tokens = len(cells)
         indptr = np.zeros(n_tokens + 1, np.int64)
         features = np.empty(n_tokens * len(self.templates), np.int32)
-        state = self.state if grow else self.state.copy()
-        state[3] = 0
-        work = np.empty((len(self.view_column) + 3, hashing.BLOCK), np.int64)
+        width = hashing.BLOCK + self.before + self.after
+        work = np.empty((len(self.room) + 1) * width, np.int64)
         if grow:
             self._described = self.names = None
         token = 0
         while token < n_tokens:
-            token = hashing.encode(
-                np.ascontiguousarray(cells),
-                starts,
-                self.view_column,
-                self.view_offset,
-                np.int64(edges),
-                self.first_part,
-                self.view,
-                self.direct_at,
-                self.direct,
-                self.table,
-                len(self.table) // 2,
-                grow,
-                token,
-                state,
-                work,
-                indptr,
-                features,
-            )
+            token = self._table.encode(cells, starts, token, grow, work, indptr, features)
             if token < n_tokens:
-                self.reserve(np.zeros(int(self.column.max()) + 1, np.int64), len(self.table))
-        features.resize(int(state[3]), refcheck=False)  # in place: a copy would double the memory
+                n_nodes = len(self.lowest)
+                numbers = self.room.copy()
+                numbers[len(self.bases) :] = self.counts[:n_nodes] + width
+                self.reserve(numbers, int(self.counts[n_nodes]) + n_nodes * width)
+        features.resize(int(indptr[-1]), refcheck=False)  # in place: a copy would double the memory
         return indptr, features
 
     def described(
@@ -241,34 +290,32 @@ class FeatureTable:
         return which[mask], values[np.repeat(mask, self.n_parts[which])]
 
     def _describe(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        used = self.table[self.table[:, 1] != 0]
+        used = self.links[self.links[:, 1] != 0]
         tags, numbers = used[:, 1] >> 32, used[:, 1] & 0x7FFFFFFF
-        lefts, rights = used[:, 0] >> 32, used[:, 0] & 0x7FFFFFFF
+        joined = []  # by node: the two numbers that each of its own stands for
+        for node, count in enumerate(self.counts[:-2].tolist()):
+            rows = tags == node + 1
+            joint = np.zeros((2, count), np.int64)
+            joint[:, numbers[rows]] = used[rows, 0] >> 32, used[rows, 0] & 0x7FFFFFFF
+            joined.append(joint)
         which = np.empty(self.size, np.int32)
-        found: list[tuple[NDArray[np.int64], list[NDArray[np.int64]]]] = []
-        for t, n in enumerate(self.n_parts.tolist()):
-            if n == 1:
-                direct = self.direct[self.direct_at[t] : self.direct_at[t + 1]]
-                parts = [np.flatnonzero(direct >= 0)]
-                ids = direct[parts[0]].astype(np.int64)
-            else:
-                rows = tags == self.first_part[t + 1] - 1
-                ids, left, parts = numbers[rows], lefts[rows], [rights[rows]]
-                for p in range(n - 2, 0, -1):  # back along the links to the first two values
-                    rows = tags == self.first_part[t] + p
-                    order = np.argsort(numbers[rows])
-                    at = order[np.searchsorted(numbers[rows], left, sorter=order)]
-                    parts.insert(0, rights[rows][at])
-                    left = lefts[rows][at]
-                parts.insert(0, left)
+        found: list[tuple[NDArray[np.int32], list[NDArray[np.int64]]]] = []
+        for t, (first, last) in enumerate(pairwise(self.direct_at.tolist())):
+            direct = self.direct[first:last]
+            left = np.flatnonzero(direct >= 0)
+            ids = direct[left]
+            parts: list[NDArray[np.int64]] = []
+            for p in range(self.first_part[t + 1] - 1, self.first_part[t], -1):
+                left, right = joined[self.node_of[p]][:, left]
+                parts.insert(0, right - 1)
             which[ids] = t
-            found.append((ids, parts))
+            found.append((ids, [left - 1, *parts]))
         n_parts = self.n_parts[which]
-        first = np.cumsum(n_parts) - n_parts
+        starts = np.cumsum(n_parts) - n_parts
         values = np.empty(int(n_parts.sum()), np.int64)
         for ids, parts in found:
             for p, part in enumerate(parts):
-                values[first[ids] + p] = part
+                values[starts[ids] + p] = part
         return which, values
 
     def cells_of(self, which: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -289,10 +336,19 @@ class FeatureTable:
             raise SeqpaError("damaged model: the features' values do not fit their templates")
         if len(values) and (values.min() < 0 or (values >= n_values[self.cells_of(which)]).any()):
             raise SeqpaError("damaged model: a feature has an unknown value")
-        self.reserve(n_values, int((self.n_parts[which] - 1).sum()))
-        done = hashing.restore(
-            which, values, self.first_part, self.direct_at, self.direct, self.table, self.state
-        )
+        self.reserve_values(n_values)
+        # A node has no more numbers than there are features that lead through it.
+        features = np.bincount(which, minlength=len(self.templates))
+        inner = self.node_of >= 0
+        through = np.bincount(
+            self.node_of[inner],
+            np.repeat(features, self.n_parts)[inner],
+            minlength=len(self.lowest),
+        ).astype(np.int64)
+        numbers = self.room.copy()
+        numbers[len(self.bases) :] = through + 1
+        self.reserve(numbers, int(through.sum()))
+        done = self._table.restore(which, values)
         if done < len(which):
             raise SeqpaError(f"damaged model: feature {done} is there twice")
         self._described = which, values
@@ -302,16 +358,21 @@ class FeatureTable:
         self.restore(*self.described(mask), n_values)
 
 
+def _ends(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where pieces of these sizes begin, and the end of the last."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
 class FeatureNames:
     """The features of a table as strings: a sequence by id.
 
-    `strings` are the values of each cell; below `edges` a value is a place outside the sentence.
+    `strings` are the values of each cell; before them come the places outside the sentence.
     """
 
-    def __init__(self, table: FeatureTable, strings: list[list[str]], edges: int) -> None:
+    def __init__(self, table: FeatureTable, strings: list[list[str]]) -> None:
         self.which, self.values = table.described()
-        self.first = np.concatenate([[0], np.cumsum(table.n_parts[self.which])])
-        self.edges = [f"<{'+' if e % 2 else '-'}{e // 2 + 1}>" for e in range(edges)]
+        self.first = _ends(table.n_parts[self.which])
+        self.edges = [f"<{'+' if e % 2 else '-'}{e // 2 + 1}>" for e in range(table.edges)]
         self.prefixes = ["pair:" if t.pair else "" for t in table.templates]
         columns = iter(table.column.tolist())
         self.parts = [

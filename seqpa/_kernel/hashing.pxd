@@ -1,0 +1,36 @@
+cimport cython
+
+@cython.final
+cdef class Table:
+    cdef const long long[::1] cell
+    cdef const long long[::1] left
+    cdef const long long[::1] right
+    cdef const long long[::1] shift
+    cdef const long long[::1] lowest
+    cdef const long long[::1] highest
+    cdef const long long[::1] source
+    cdef const long long[::1] offset
+    cdef const long long[::1] first_part
+    cdef const long long[::1] node_of
+    cdef Py_ssize_t before
+    cdef Py_ssize_t after
+    cdef long long edges
+    cdef const long long[::1] room
+    cdef long long[::1] counts
+    cdef const long long[::1] direct_at
+    cdef int[::1] direct
+    cdef long long[:, ::1] links
+    cdef Py_ssize_t n_bases
+    cdef Py_ssize_t n_nodes
+    cdef Py_ssize_t n_templates
+    cdef Py_ssize_t width
+
+    cdef Py_ssize_t find(self, long long slot, long long tag, long long key) noexcept nogil
+    cdef long long follow(self, Py_ssize_t node, long long home, long long key, bint grow) noexcept nogil
+    cdef bint has_room(self) noexcept nogil
+    cdef void look(self, const int[:, ::1] cells, Py_ssize_t begin, Py_ssize_t width, Py_ssize_t low, Py_ssize_t high, long long[::1] work) noexcept nogil
+    cdef void join(self, Py_ssize_t node, Py_ssize_t n, bint grow, long long[::1] work) noexcept nogil
+    cdef void pick(self, Py_ssize_t token, Py_ssize_t n, bint grow, long long[::1] work, long long[::1] indptr, int[::1] features) noexcept nogil
+    cpdef Py_ssize_t encode(self, const int[:, ::1] cells, const long long[::1] starts, Py_ssize_t token, bint grow, long long[::1] work, long long[::1] indptr, int[::1] features) except? -1
+    cpdef Py_ssize_t restore(self, const int[::1] templates, const long long[::1] values) except? -1
+    cpdef rehash(self, const long long[:, ::1] old)
