@@ -85,12 +85,12 @@ class FeatureEncoder:
     >>> encoder = FeatureEncoder(["word[0]", "word[-1]|suffix(1)[0]"])
     >>> corpus = encoder.fit_transform([["a", "dog", "a", "dig"]], [2, 2])
     >>> corpus.indptr.tolist(), corpus.features.tolist()
-    ([0, 2, 4, 6, 8], [0, 2, 1, 3, 0, 2, 4, 3])
+    ([0, 2, 4, 6, 8], [0, 1, 2, 3, 0, 1, 4, 3])
     >>> encoder.feature_names()
-    ['word[0]=a', 'word[0]=dog', 'word[-1]=<-1>|suffix(1)[0]=a', 'word[-1]=a|suffix(1)[0]=g', \
+    ['word[0]=a', 'word[-1]=<-1>|suffix(1)[0]=a', 'word[0]=dog', 'word[-1]=a|suffix(1)[0]=g', \
 'word[0]=dig']
     >>> encoder.transform([["a", "log"]], [2]).features.tolist()
-    [0, 2, 3]
+    [0, 1, 3]
     """
 
     def __init__(
