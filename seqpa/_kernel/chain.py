@@ -193,8 +193,8 @@ class Chain:
         work.bar = bar
         for block in range(0, self.store.width, 8):
             reach = 4.0 * _FORBIDDEN
-            for p in range(8):
-                reach = max(reach, work.s[t, block + p] + self.high[block + p])
+            for p in range(block, block + 8):
+                reach = max(reach, work.s[t, p] + self.high[p])
             if reach >= bar:
                 for p in range(block, min(block + 8, self.n_labels)):
                     work.kept[t, n] = p
@@ -208,39 +208,53 @@ class Chain:
     def relax(self, t: cython.Py_ssize_t, work: Scratch) -> cython.void:
         """best[y] = max_p s[t, p] + trans[p, y], over all p that may precede y.
 
-        Four of the kept labels at a time, so that `best` is read and written less often; where
-        fewer are left, the last stands for the others too. Of the labels left out, only those that
+        Eight labels y at a time, as in `Store.add_dense`. Of the labels p left out, only those that
         are not open are to be tried still.
         """
-        i: cython.Py_ssize_t = 0
-        last: cython.Py_ssize_t = work.n_kept[t] - 1
+        n: cython.Py_ssize_t = work.n_kept[t]
+        block: cython.Py_ssize_t
+        i: cython.Py_ssize_t
         p: cython.Py_ssize_t
-        q: cython.Py_ssize_t
-        u: cython.Py_ssize_t
-        v: cython.Py_ssize_t
         y: cython.Py_ssize_t
+        score: cython.float
+        lowest: cython.float = 2.0 * _FORBIDDEN
         a: cython.float
         b: cython.float
         c: cython.float
         d: cython.float
-        for y in range(self.store.width):
-            work.best[y] = 2.0 * _FORBIDDEN
-        while i <= last:
-            p = work.kept[t, i]
-            q = work.kept[t, min(i + 1, last)]
-            u = work.kept[t, min(i + 2, last)]
-            v = work.kept[t, min(i + 3, last)]
-            a = work.s[t, p]
-            b = work.s[t, q]
-            c = work.s[t, u]
-            d = work.s[t, v]
-            for y in range(self.store.width):
-                work.best[y] = max(
-                    max(work.best[y], max(a + self.trans[p, y], b + self.trans[q, y])),
-                    max(c + self.trans[u, y], d + self.trans[v, y]),
-                )
-            i += 4
-        if self.has_narrow and last + 1 < self.n_labels:
+        e: cython.float
+        f: cython.float
+        g: cython.float
+        h: cython.float
+        for block in range(0, self.store.width, 8):
+            a = lowest
+            b = lowest
+            c = lowest
+            d = lowest
+            e = lowest
+            f = lowest
+            g = lowest
+            h = lowest
+            for i in range(n):
+                p = work.kept[t, i]
+                score = work.s[t, p]
+                a = max(a, score + self.trans[p, block])
+                b = max(b, score + self.trans[p, block + 1])
+                c = max(c, score + self.trans[p, block + 2])
+                d = max(d, score + self.trans[p, block + 3])
+                e = max(e, score + self.trans[p, block + 4])
+                f = max(f, score + self.trans[p, block + 5])
+                g = max(g, score + self.trans[p, block + 6])
+                h = max(h, score + self.trans[p, block + 7])
+            work.best[block] = a
+            work.best[block + 1] = b
+            work.best[block + 2] = c
+            work.best[block + 3] = d
+            work.best[block + 4] = e
+            work.best[block + 5] = f
+            work.best[block + 6] = g
+            work.best[block + 7] = h
+        if self.has_narrow and n < self.n_labels:
             for p in range(self.n_labels):
                 if work.s[t, p] + self.high[p] < work.bar:
                     for i in range(self.narrow_indptr[p], self.narrow_indptr[p + 1]):

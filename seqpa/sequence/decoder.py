@@ -61,7 +61,7 @@ def scratch(n_labels: int, longest: int) -> tuple[Scratch, Float32, Float32, Int
         emissions,
         np.zeros(PICKED, np.int64),
         np.zeros((max(longest, 1), width), np.float32),
-        np.zeros((max(longest, 1), n_labels), np.int16),
+        np.zeros((max(longest, 1), width), np.int16),
         np.zeros(max(longest, 1), np.intp),
         np.zeros(width, np.float32),
         pairs,
