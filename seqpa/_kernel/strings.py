@@ -1,4 +1,4 @@
-"""Strings to numbers: the walks over Python's own objects with which encoding begins."""
+"""Strings to numbers and back: the walks over Python's own objects around encoding."""
 
 from __future__ import annotations
 
@@ -12,13 +12,21 @@ COMPILED = cython.compiled
 
 @cython.ccall
 def column_of(sentences, place: cython.Py_ssize_t, width: cython.Py_ssize_t):
-    """Cell `place` of every token in one list; None where a token is no tuple of `width` cells."""
+    """Cell `place` of every token in one list; None where a token is no tuple of `width` cells.
+
+    Where a token has one cell, it may stand there without a tuple.
+    """
     cells: list = []
     for sentence in sentences:
         for token in sentence:
-            if not isinstance(token, tuple) or len(token) != width:
+            if isinstance(token, tuple):
+                if len(token) != width:
+                    return None
+                cells.append(token[place])
+            elif width == 1:
+                cells.append(token)
+            else:
                 return None
-            cells.append(token[place])
     return cells
 
 
@@ -73,3 +81,46 @@ def known_entries(token: dict, seen: dict, unknown: list):
             if number >= 0:
                 numbers.append(found)
     return numbers
+
+
+@cython.ccall
+def prefixes(words, length: cython.Py_ssize_t):
+    """The first `length` characters of each word, None for a shorter one."""
+    found: list = []
+    word: str
+    for item in words:
+        word = str(item)  # exactly a str, not a subclass
+        found.append(word[:length] if len(word) >= length else None)
+    return found
+
+
+@cython.ccall
+def suffixes(words, length: cython.Py_ssize_t):
+    """The last `length` characters of each word, None for a shorter one."""
+    found: list = []
+    word: str
+    n: cython.Py_ssize_t
+    for item in words:
+        word = str(item)
+        n = len(word)
+        found.append(word[n - length :] if n >= length else None)
+    return found
+
+
+@cython.ccall
+def spell(
+    labels: list,
+    numbers: cython.const[cython.int][::1],
+    starts: cython.const[cython.longlong][::1],
+):
+    """labels[numbers[i]] for the tokens starts[s]:starts[s + 1] of each sentence s, in lists."""
+    sentences: list = []
+    sentence: list
+    s: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    for s in range(starts.shape[0] - 1):
+        sentence = []
+        for i in range(starts[s], starts[s + 1]):
+            sentence.append(labels[numbers[i]])
+        sentences.append(sentence)
+    return sentences

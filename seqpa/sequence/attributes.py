@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
+from seqpa._kernel import strings
 from seqpa.sequence.resources import Clusters
 
 OfWords = Callable[[Collection[str]], "list[str | None]"]
@@ -43,11 +44,11 @@ class Kind:
 
 
 def _prefix(length: int) -> OfWords:
-    return lambda words: [word[:length] if len(word) >= length else None for word in words]
+    return lambda words: strings.prefixes(words, length)
 
 
 def _suffix(length: int) -> OfWords:
-    return lambda words: [word[-length:] if len(word) >= length else None for word in words]
+    return lambda words: strings.suffixes(words, length)
 
 
 def _cluster(clusters: Clusters, length: int | None = None) -> OfWords:
@@ -108,6 +109,18 @@ def has_upper(word: str) -> bool:
     return any(map(str.isupper, word))
 
 
+_DIGIT = re.compile(r"\d")
+
+
+def has_digit(word: str) -> bool:
+    """Whether any character is a decimal digit.
+
+    >>> has_digit("b-1"), has_digit("١٢"), has_digit("two")
+    (True, True, False)
+    """
+    return not word.isalpha() and _DIGIT.search(word) is not None
+
+
 def _flag(test: Callable[[str], Any]) -> Kind:
     return Kind(lambda: lambda words: ["" if yes else None for yes in map(test, words)], flag=True)
 
@@ -135,7 +148,7 @@ KINDS: dict[str, Kind] = {
     "islower": _flag(str.islower),
     "istitle": _flag(str.istitle),
     "hasupper": _flag(has_upper),
-    "hasdigit": _flag(re.compile(r"\d").search),
+    "hasdigit": _flag(has_digit),
     "hashyphen": _flag(lambda word: "-" in word),
     "regex": Kind(_regex, (Parameter("pattern", str),), flag=True),
     "cluster": Kind(

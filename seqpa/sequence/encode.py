@@ -220,10 +220,10 @@ class FeatureEncoder:
         of: Callable[[Column, Sequence[str]], NDArray[np.int32]],
     ) -> NDArray[np.int32]:
         """Every attribute's values: those that `of` finds in each column, and the lexicons'."""
-        cells = []
+        found = []
         for column, words in zip(self._words, columns, strict=True):
             try:
-                cells.append(of(column, words))
+                found.append(of(column, words))
             except NotAString as error:
                 i, word = error.args
                 s = int(np.searchsorted(starts, i, side="right"))
@@ -231,8 +231,8 @@ class FeatureEncoder:
                 raise SeqpaError(f"{where}: expected a string, not {word!r}") from None
         if self._lexicons:
             bounds = starts.tolist()
-            cells += [lexicon.mark(columns[c], bounds)[:, None] for lexicon, c in self._lexicons]
-        return cells[0] if len(cells) == 1 else np.concatenate(cells, axis=1)
+            found += [lexicon.mark(columns[c], bounds)[:, None] for lexicon, c in self._lexicons]
+        return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
 
     def _n_values(self) -> NDArray[np.int64]:
         sizes = [len(values) for column in self._words for values in column.values]

@@ -160,11 +160,6 @@ def flat_columns(X: Any, columns: Sequence[str]) -> tuple[list[list[str]], NDArr
     token_kind(X)
     lengths = np.fromiter(map(len, X), np.int64, len(X))
     width = len(columns)
-    if width == 1:
-        words = list(chain.from_iterable(X))
-        if not {str}.issuperset(map(type, words)):  # tuples of one cell among them, or worse
-            words = [t[0] if isinstance(t, tuple) and len(t) == 1 else t for t in words]
-        return [words], lengths
     cells = []
     for place in range(width):
         column = strings.column_of(X, place, width)
@@ -179,13 +174,15 @@ def _not_a_tuple(X: Any, columns: Sequence[str]) -> SeqpaError:
     names = ", ".join(columns)
     for i, sentence in enumerate(X):
         for token in sentence:
-            if isinstance(token, str):
+            if isinstance(token, str) and len(columns) > 1:
                 return SeqpaError(f"tokens are strings, but the columns are {names}: give tuples")
-            if not (isinstance(token, tuple) and len(token) == len(columns)):
-                return SeqpaError(
-                    f"sentence {i + 1}: the token {token!r} is not a tuple of the "
-                    f"{len(columns)} columns {names}"
-                )
+            if not isinstance(token, str) and not (
+                isinstance(token, tuple) and len(token) == len(columns)
+            ):
+                wanted = f"a tuple of the {len(columns)} columns {names}"
+                if len(columns) == 1:
+                    wanted = f"a string or a tuple of the one column {names}"
+                return SeqpaError(f"sentence {i + 1}: the token {token!r} is not {wanted}")
     raise AssertionError("every token is a tuple of the columns")
 
 

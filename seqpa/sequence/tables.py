@@ -42,7 +42,7 @@ class Column:
         ids, fresh = self._number(words)
         if fresh:
             self._compute(fresh)
-        return self.table[ids]
+        return self.table.take(ids, axis=0)
 
     def _compute(self, fresh: dict[str, int]) -> None:
         """Take in new words: fill their rows of the table."""
@@ -65,7 +65,7 @@ class Column:
         """The same for known words and values alone. Changes nothing: safe from many threads."""
         ids, fresh = self._number(words)
         if not fresh:
-            return self.table[ids]
+            return self.table.take(ids, axis=0)
         found = np.full((len(self.functions), len(fresh)), -1, np.int32)
         for row, values, function in zip(found, self.values, self.functions, strict=True):
             if function is not None:
@@ -73,7 +73,7 @@ class Column:
         unseen = np.flatnonzero(ids >= len(self.words))
         rows = ids[unseen] - len(self.words)
         ids[unseen] = 0
-        cells = self.table[ids]
+        cells = self.table.take(ids, axis=0)
         cells[unseen] = found.T[rows]
         return cells
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqpa._kernel import strings
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import check_legal, penalties
@@ -29,7 +30,6 @@ from seqpa.sequence.training import (
     extend,
     generator,
     label_indices,
-    label_lists,
     with_new,
 )
 from seqpa.sequence.weights import TrainingWeights
@@ -210,7 +210,7 @@ class SequenceTagger:
             else:
                 frozen = state.weights.freeze(self.average)
                 indices = Decoder(frozen, learner.rules).decode(dev_encoded)
-                score = dev_score(dev[1], label_lists(dev_encoded, indices, state.labels))
+                score = dev_score(dev[1], strings.spell(state.labels, indices, dev_encoded.starts))
                 best = state.best_score is None or score > state.best_score
                 if best:
                     state.best_score = score
@@ -370,7 +370,7 @@ class SequenceTagger:
             encoded = run.encode()
             own = None if given is None else given[run.tokens]
             indices = self._decoder.decode(encoded, own, run.first)
-            return label_lists(encoded, indices, self.classes_)
+            return strings.spell(self.classes_, indices, encoded.starts)
 
         runs = self._source.runs(X, _RUN)
         if self.n_jobs == 1 or len(runs) == 1:

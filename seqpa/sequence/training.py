@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -81,13 +80,6 @@ def label_indices(flat: list[str], labels: list[str]) -> NDArray[np.int32]:
     """The number of each label."""
     index = {label: k for k, label in enumerate(labels)}
     return np.fromiter(map(index.__getitem__, flat), np.int32, len(flat))
-
-
-def label_lists(encoded: Encoded, indices: NDArray[np.int32], labels: list[str]) -> list[list[str]]:
-    """The labels that the numbers name, sentence by sentence."""
-    flat = np.array(labels, dtype=object)[indices].tolist()
-    bounds = encoded.starts.tolist()
-    return [flat[a:b] for a, b in pairwise(bounds)]
 
 
 def generator(random_state: Any) -> np.random.Generator:
