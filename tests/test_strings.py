@@ -57,3 +57,28 @@ def test_a_token_that_is_no_tuple_of_that_width_is_noticed(token) -> None:
     pair = namedtuple("pair", "word pos")("a", "b")
     assert strings.column_of([[("a", "b"), pair]], 1, 2) == ["b", "b"]
     assert strings.column_of([[("a", "b")], [token]], 0, 2) is None
+
+
+@pytest.mark.pure
+def test_a_single_column_may_stand_without_tuples() -> None:
+    assert strings.column_of([["a", ("b",)], [], [None]], 0, 1) == ["a", "b", None]
+    assert strings.column_of([["a", ("b", "c")]], 0, 1) is None
+
+
+@pytest.mark.pure
+@given(words, st.integers(1, 4))
+def test_affixes_of_words_that_are_long_enough(some, length) -> None:
+    some = [*some, np.str_("abcde")]
+    long = [len(word) >= length for word in some]
+    cut = strings.prefixes(some, length), strings.suffixes(some, length)
+    for word, enough, prefix, suffix in zip(some, long, *cut, strict=True):
+        assert (prefix, suffix) == ((word[:length], word[-length:]) if enough else (None, None))
+
+
+@pytest.mark.pure
+@given(st.lists(st.lists(st.integers(0, 2))))
+def test_numbers_are_spelled_sentence_by_sentence(sentences) -> None:
+    flat = np.array([number for sentence in sentences for number in sentence], np.int32)
+    starts = np.cumsum([0, *map(len, sentences)])
+    spelled = strings.spell(["N", "V", "D"], flat, starts)
+    assert spelled == [["NVD"[number] for number in sentence] for sentence in sentences]
