@@ -34,3 +34,5 @@ cdef class Table:
     cpdef Py_ssize_t encode(self, const int[:, ::1] cells, const long long[::1] starts, Py_ssize_t token, bint grow, long long[::1] work, long long[::1] indptr, int[::1] features) except? -1
     cpdef Py_ssize_t restore(self, const int[::1] templates, const long long[::1] values) except? -1
     cpdef rehash(self, const long long[:, ::1] old)
+    cpdef describe(self, const long long[::1] node_at, int[:, ::1] joined, int[::1] which, int[::1] numbers)
+    cpdef values_of(self, const long long[::1] node_at, const int[:, ::1] joined, const int[::1] which, const int[::1] numbers, long long[::1] out)

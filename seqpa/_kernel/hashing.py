@@ -332,6 +332,67 @@ class Table:
         return templates.shape[0]
 
     @cython.ccall
+    def describe(
+        self,
+        node_at: cython.const[cython.longlong][::1],
+        joined: cython.int[:, ::1],
+        which: cython.int[::1],
+        numbers: cython.int[::1],
+    ):
+        """The template and the number of every feature, and what the nodes' numbers stand for.
+
+        joined[node_at[k] + number] are the two numbers that node k joins.
+        """
+        row: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        t: cython.Py_ssize_t
+        f: cython.Py_ssize_t
+        entry: cython.longlong
+        with cython.nogil:
+            for row in range(self.links.shape[0]):
+                entry = self.links[row, 1]
+                if entry != 0:
+                    at = node_at[(entry >> 32) - 1] + (entry & 0x7FFFFFFF)
+                    joined[at, 0] = self.links[row, 0] >> 32
+                    joined[at, 1] = self.links[row, 0] & 0x7FFFFFFF
+            for t in range(self.n_templates):
+                for at in range(self.direct_at[t], self.direct_at[t + 1]):
+                    f = self.direct[at]
+                    if f >= 0:
+                        which[f] = t
+                        numbers[f] = at - self.direct_at[t]
+
+    @cython.ccall
+    def values_of(
+        self,
+        node_at: cython.const[cython.longlong][::1],
+        joined: cython.const[cython.int][:, ::1],
+        which: cython.const[cython.int][::1],
+        numbers: cython.const[cython.int][::1],
+        out: cython.longlong[::1],
+    ):
+        """The values of every feature's parts, one feature after the other: back along the links
+        to the first part."""
+        begin: cython.Py_ssize_t = 0
+        f: cython.Py_ssize_t
+        t: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        first: cython.Py_ssize_t
+        number: cython.longlong
+        with cython.nogil:
+            for f in range(which.shape[0]):
+                t = which[f]
+                first = self.first_part[t]
+                number = numbers[f]
+                for p in range(self.first_part[t + 1] - 1, first, -1):
+                    at = node_at[self.node_of[p]] + number
+                    out[begin + p - first] = joined[at, 1] - 1
+                    number = joined[at, 0]
+                out[begin] = number - 1
+                begin += self.first_part[t + 1] - first
+
+    @cython.ccall
     def rehash(self, old: cython.const[cython.longlong][:, ::1]):
         """Copy every row of `old` into the larger, empty table of links."""
         mask: cython.longlong = self.links.shape[0] - 1

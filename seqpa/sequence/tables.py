@@ -290,32 +290,12 @@ class FeatureTable:
         return which[mask], values[np.repeat(mask, self.n_parts[which])]
 
     def _describe(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        used = self.links[self.links[:, 1] != 0]
-        tags, numbers = used[:, 1] >> 32, used[:, 1] & 0x7FFFFFFF
-        joined = []  # by node: the two numbers that each of its own stands for
-        for node, count in enumerate(self.counts[:-2].tolist()):
-            rows = tags == node + 1
-            joint = np.zeros((2, count), np.int64)
-            joint[:, numbers[rows]] = used[rows, 0] >> 32, used[rows, 0] & 0x7FFFFFFF
-            joined.append(joint)
-        which = np.empty(self.size, np.int32)
-        found: list[tuple[NDArray[np.int32], list[NDArray[np.int64]]]] = []
-        for t, (first, last) in enumerate(pairwise(self.direct_at.tolist())):
-            direct = self.direct[first:last]
-            left = np.flatnonzero(direct >= 0)
-            ids = direct[left]
-            parts: list[NDArray[np.int64]] = []
-            for p in range(self.first_part[t + 1] - 1, self.first_part[t], -1):
-                left, right = joined[self.node_of[p]][:, left]
-                parts.insert(0, right - 1)
-            which[ids] = t
-            found.append((ids, [left - 1, *parts]))
-        n_parts = self.n_parts[which]
-        starts = np.cumsum(n_parts) - n_parts
-        values = np.empty(int(n_parts.sum()), np.int64)
-        for ids, parts in found:
-            for p, part in enumerate(parts):
-                values[starts[ids] + p] = part
+        node_at = _ends(self.counts[:-2])
+        joined = np.empty((node_at[-1], 2), np.int32)
+        which, numbers = np.empty((2, self.size), np.int32)
+        self._table.describe(node_at, joined, which, numbers)
+        values = np.empty(self.n_parts[which].sum(), np.int64)
+        self._table.values_of(node_at, joined, which, numbers, values)
         return which, values
 
     def cells_of(self, which: NDArray[np.int32]) -> NDArray[np.int64]:
