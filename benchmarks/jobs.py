@@ -184,7 +184,9 @@ def encoding_seconds(task: Task, corpus: Any) -> float:
 
 def job_ours(task: Task, data: Path, share: int, epochs: int, seed: int) -> dict[str, Any]:
     """File to model file to tagged test set; then tagging again and again."""
-    import seqpa.data  # noqa: F401  (imports are no part of the times)
+
+    import seqpa.data
+    import seqpa.model  # noqa: F401  (imports are no part of the times)
     from seqpa import SequenceTagger
 
     templates = peers.FEATURES[task.features][0]
@@ -238,7 +240,13 @@ def job_theirs(
             timed(lambda: peers.tag(model, task.features, X))[0] for _ in range(repeats)
         )
         from_file = timed(lambda: peers.tag_file(model, task.features, data / task.test))[0]
-    return {
+        taught = {}
+        if task.features in peers.AS_TAUGHT:
+            seconds, again = timed(lambda: peers.tag(model, task.features, X, as_taught=True))
+            if again != predicted:
+                raise SystemExit(f"{task.title}: the tutorial's features are others")
+            taught["tagging_taught"] = sum(map(len, X)) / seconds
+    return taught | {
         "total": total,
         "to_model": parts["features"] + parts["train"],
         "epoch": statistics.mean(parts["epochs"]),

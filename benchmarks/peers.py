@@ -94,6 +94,39 @@ def chunking(sentence: list[Token]) -> Features:
     ]
 
 
+# The same as templates, name and (column, offset) of each part: how CRFsuite's tutorial says them.
+CHUNKING_PARTS: list[tuple[str, tuple[tuple[int, int], ...]]] = [
+    *[(f"w{d:+d}" if d else "w", ((0, d),)) for d in range(-2, 3)],
+    ("w-1|w", ((0, -1), (0, 0))),
+    ("w|w+1", ((0, 0), (0, 1))),
+    *[
+        ("|".join(f"p{d:+d}" if d else "p" for d in places), tuple((1, d) for d in places))
+        for size in (1, 2, 3)
+        for places in (range(first, first + size) for first in range(-2, 4 - size))
+    ],
+]
+
+
+def chunking_by_templates(sentence: list[Token]) -> Features:
+    """`chunking` by a loop over templates, as CRFsuite's tutorial has it."""
+    features = []
+    for i in range(len(sentence)):
+        now = ["bias"]
+        for name, parts in CHUNKING_PARTS:
+            values = []
+            for column, offset in parts:
+                place = i + offset
+                if place < 0:
+                    values.append(f"<{place}>")
+                elif place >= len(sentence):
+                    values.append(f"<+{place - len(sentence) + 1}>")
+                else:
+                    values.append(sentence[place][column])
+            now.append(f"{name}={'|'.join(values)}")
+        features.append(now)
+    return features
+
+
 def tutorial(sentence: list[Token]) -> Features:
     """The features of sklearn-crfsuite's tutorial: the word, its part of speech, its neighbours."""
     around = []
@@ -189,6 +222,8 @@ FEATURES: dict[str, tuple[list[str], Callable[[list[Token]], Features]]] = {
     "words": (WORDS, words),
     "names": (NAMES, names),
 }
+# What makes the same strings in the way of a tutorial, where that is another.
+AS_TAUGHT = {"chunking": chunking_by_templates}
 
 
 def sentences(path: Path) -> Iterator[tuple[list[Token], list[str]]]:
@@ -254,11 +289,13 @@ def train(
     return {"features": appended - begun, "train": ended - appended, "epochs": iterations}
 
 
-def tag(model: Path, features: str, X: list[list[Token]]) -> list[list[str]]:
+def tag(
+    model: Path, features: str, X: list[list[Token]], as_taught: bool = False
+) -> list[list[str]]:
     """The labels of sentences that are in memory."""
     import pycrfsuite
 
-    extract = FEATURES[features][1]
+    extract = AS_TAUGHT[features] if as_taught else FEATURES[features][1]
     tagger = pycrfsuite.Tagger()
     tagger.open(str(model))
     return [tagger.tag(extract(tokens)) for tokens in X]

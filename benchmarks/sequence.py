@@ -84,7 +84,8 @@ def corpus_part(name: str, options: Options) -> str:
     rows = [
         faster(f"file → model → tagged test set, epochs: {epochs}, `pa`", ours, theirs, 10),
         faster("one training epoch, `pa`", ours, theirs, task.epoch_goal, "epoch"),
-        tagging("from lists of tokens", ours, theirs, "tagging"),
+        tagging("from lists of tokens", ours, theirs),
+        *taught(ours, theirs),
         tagging("from the file", ours, theirs, "tagging_file"),
         memory("streamed", ours, theirs, task.memory_goal),
     ]
@@ -161,7 +162,12 @@ def faster(
     ]
 
 
-def tagging(what: str, ours: Answers, theirs: Answers, key: str) -> list[str]:
+def tagging(
+    what: str,
+    ours: Answers,
+    theirs: Answers,
+    key: str = "tagging",
+) -> list[str]:
     mine, other = median(ours, key), median(theirs, key)
     ratio = ratio_of(ours, theirs, key)
     return [
@@ -172,6 +178,14 @@ def tagging(what: str, ours: Answers, theirs: Answers, key: str) -> list[str]:
         "≥ 20 ×",
         verdict(ratio >= 20),
     ]
+
+
+def taught(ours: Answers, theirs: Answers) -> list[list[str]]:
+    """The row of tagging where python-crfsuite is fed as its tutorial does it, if that was run."""
+    if "tagging_taught" not in theirs[0]:
+        return []
+    theirs = [{"tagging": answer["tagging_taught"]} for answer in theirs]
+    return [tagging("from lists of tokens, their features as in the tutorial", ours, theirs)]
 
 
 def memory(what: str, ours: Answers, theirs: Answers, goal: float) -> list[str]:
