@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from importlib import import_module
@@ -43,16 +44,22 @@ _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: to a hidden neighbour first, which then takes its name."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    """Write a file whole or not at all: to a hidden neighbour first, which then takes its name.
+
+    A link stays a link: what it leads to is written.
+    """
+    real = Path(os.path.realpath(path))
+    if real.exists() and not real.is_file():
+        raise SeqpaError(f"{path}: is a directory or a device; name a file")
+    if not real.parent.is_dir():
+        raise SeqpaError(f"{path}: there is no directory {real.parent}")
+    partial = real.with_name(f".{real.name}.{os.getpid()}-{threading.get_ident()}.partial")
     try:
         with partial.open("wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        partial.replace(path)
-    except FileNotFoundError:
-        raise SeqpaError(f"{path}: there is no directory {path.parent}") from None
+        partial.replace(real)
     except OSError as error:
         raise SeqpaError(f"{path}: cannot be written ({error.strerror})") from None
     finally:
@@ -83,14 +90,14 @@ def read_file(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
     """Header and memory-mapped arrays of a file, its structure and checksum verified."""
     from safetensors import SafetensorError, safe_open
 
+    if path.exists() and not path.is_file():
+        raise SeqpaError(f"{path}: is a directory or a device; name a {kind} file")
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             names = list(file.keys())
     except FileNotFoundError:
         raise SeqpaError(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise SeqpaError(f"{path}: is a directory; name a model file") from None
     except (SafetensorError, OSError, ValueError) as error:
         raise SeqpaError(f"{path}: is damaged, or no seqpa {kind} ({error})") from None
     try:

@@ -239,8 +239,21 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(SeqpaError, match="folder"):
         fitted().save(tmp_path / "folder")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    with pytest.raises(SeqpaError, match="/proc/model: cannot be written"):
+        fitted().save("/proc/model")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(SeqpaError, match="a directory or a device"):
+        fitted().save(tmp_path / "pipe")
     with pytest.raises(SeqpaError, match="not trained"):
         SequenceTagger().save(tmp_path / "model")
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    fitted().save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert SequenceTagger.load(tmp_path / "target").predict(WORDS) == fitted().predict(WORDS)
 
 
 # Reading what is damaged, foreign or newer
@@ -348,6 +361,10 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
             new_tagger().load_state(path)
     with pytest.raises(SeqpaError, match="no such file"):
         SequenceTagger.load(tmp_path / "missing")
+    os.mkfifo(tmp_path / "pipe")  # and no waiting for what it may bring
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(SeqpaError, match="a directory or a device"):
+            SequenceTagger.load(path)
 
 
 Change = Callable[[dict[str, Any], dict[str, np.ndarray]], None]
