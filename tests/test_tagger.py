@@ -7,6 +7,7 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
 import sequence_reference as reference
 from sequence_cases import TAGS, TEMPLATES, WORDS, features, weights
@@ -67,6 +68,13 @@ def test_dict_values_mean_what_they_mean_in_sklearn_crfsuite() -> None:
     assert names == {"word:a", "on", "size", "count"}
     ratio = tagger.state_features_["size", "A"] / tagger.state_features_["on", "A"]
     assert ratio == pytest.approx(2.5)
+
+
+def test_labels_in_arrays_are_plain_strings() -> None:
+    tagger = SequenceTagger(TEMPLATES, random_state=0)
+    tagger.fit([np.array(words) for words in WORDS], [np.array(tags) for tags in TAGS])
+    assert {type(label) for label in tagger.classes_} == {str}
+    assert tagger.predict([np.array(words) for words in WORDS]) == TAGS
 
 
 def test_input_is_left_alone() -> None:

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa.data.corpus import Corpus
-from seqpa.errors import SeqpaError
+from seqpa.errors import NotTrainedError, SeqpaError
 from seqpa.sequence.constraints import check_legal, penalties
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.decoder import Decoder, FrozenWeights
 from seqpa.sequence.encode import Encoded, Run
 from seqpa.sequence.explain import TokenExplanation, explain
-from seqpa.sequence.inputs import FeatureSource, flat_labels
+from seqpa.sequence.inputs import FeatureSource, check_sentences, flat_labels, is_list
 from seqpa.sequence.learner import ChainLearner
 from seqpa.sequence.training import (
     Epoch,
@@ -286,7 +286,7 @@ class SequenceTagger:
     def _learner(self, labels: list[str]) -> ChainLearner:
         return ChainLearner(
             self.algorithm,
-            float(self.C),
+            self.C,
             sequence_cost(self.cost, labels),
             penalties(self.constraints, labels),
             labels,
@@ -315,16 +315,25 @@ class SequenceTagger:
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
                 raise SeqpaError(f"{name} is {value!r}: it must be a whole number from {least} on")
+        for name in ("average", "shuffle", "warm_start"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise SeqpaError(f"{name} is {getattr(self, name)!r}: it must be True or False")
 
     def _dev(self, dev: Any) -> tuple[Any, list[list[str]]] | None:
         if dev is None:
             return None
         if isinstance(dev, Corpus):
-            flat_labels(dev, None)
-            return dev, dev.y
-        X, y = dev
-        flat_labels(X, y)
-        return X, [list(labels) for labels in y]
+            X, y = dev, None
+        elif isinstance(dev, (list, tuple)) and len(dev) == 2:
+            X, y = dev
+        else:
+            raise SeqpaError("dev must be a pair (X, y) of sentences and labels, or a corpus")
+        try:
+            if not flat_labels(X, y):
+                raise SeqpaError("there is no token to score")
+        except SeqpaError as error:
+            raise SeqpaError(f"the dev set: {error}") from None
+        return X, X.y if y is None else [list(labels) for labels in y]
 
     def _moved(self, state: TrainingState) -> None:
         """The weights have moved: tag with them from now on, and freeze them when that is asked."""
@@ -351,7 +360,9 @@ class SequenceTagger:
                 if self._stale and self._state is not None:
                     self._keep(self._state.weights.freeze(self.average))
         if not hasattr(self, "_decoder"):
-            raise SeqpaError("this SequenceTagger is not trained yet: call fit, or load a model")
+            raise NotTrainedError(
+                "this SequenceTagger is not trained yet: call fit, or load a model"
+            )
         if self.constraints != self._decoder_constraints:
             self._prepare()
 
@@ -382,8 +393,8 @@ class SequenceTagger:
 
     def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
         """The tokens of one sentence, each with its label."""
-        tokens = list(tokens)
-        return list(zip(tokens, self.predict([tokens])[0], strict=True))
+        (labels,) = self.predict([tokens])
+        return list(zip(tokens, labels, strict=True))
 
     def predict_nbest(self, X: Any, k: int) -> list[list[tuple[float, list[str]]]]:
         """For each sentence the k best label lists with their scores, best first.
@@ -441,14 +452,18 @@ class SequenceTagger:
         return self._source.transform(X)
 
     def _fixed_indices(self, X: Any, fixed: Any) -> NDArray[np.int32]:
-        index = {label: k for k, label in enumerate(self.classes_)}
+        check_sentences(X)
         lengths = X.lengths.tolist() if isinstance(X, Corpus) else [len(tokens) for tokens in X]
-        if [len(labels) for labels in fixed] != lengths:
-            raise SeqpaError("fixed must hold one entry (a label or None) for every token")
+        if not (is_list(fixed) and all(map(is_list, fixed)) and list(map(len, fixed)) == lengths):
+            raise SeqpaError(
+                "fixed must hold a list for every sentence, in it one entry (a label or None) for "
+                "every token"
+            )
+        index = {label: k for k, label in enumerate(self.classes_)}
         flat: list[int] = []
         for i, labels in enumerate(fixed):
             for label in labels:
-                if label is not None and label not in index:
+                if label is not None and not (isinstance(label, str) and label in index):
                     raise SeqpaError(f"sentence {i + 1}: the fixed label {label!r} is unknown")
                 flat.append(-1 if label is None else index[label])
         return np.array(flat, np.int32)
