@@ -158,6 +158,15 @@ def check_sentences(X: Any) -> None:
             raise SeqpaError(f"sentence {i + 1} is {_told(sentence)}: give a list of tokens")
 
 
+def lengths_of(X: Any) -> NDArray[np.int64]:
+    """How many tokens each sentence has.
+
+    >>> lengths_of([["Rain", "fell"], [], ["Stop"]]).tolist()
+    [2, 0, 1]
+    """
+    return X.lengths if isinstance(X, Corpus) else np.fromiter(map(len, X), np.int64, len(X))
+
+
 def token_kind(X: Any) -> str:
     """ "words" for strings and tuples of columns, "features" for dicts and lists.
 
@@ -192,7 +201,7 @@ def flat_columns(X: Any, columns: Sequence[str]) -> tuple[list[list[str]], NDArr
             )
         return [X.columns[X.names.index(name)] for name in columns], X.lengths
     token_kind(X)
-    lengths = np.fromiter(map(len, X), np.int64, len(X))
+    lengths = lengths_of(X)
     width = len(columns)
     if width == 1:
         words = list(chain.from_iterable(X))
@@ -243,8 +252,7 @@ def flat_labels(X: Any, y: Any) -> list[str]:
         raise SeqpaError(f"y is {_told(y)}: give a list of labels for each sentence")
     if len(X) != len(y):
         raise SeqpaError(f"X has {len(X)} sentences, y has {len(y)}")
-    sizes = X.lengths if isinstance(X, Corpus) else map(len, X)
-    for i, (tokens, labels) in enumerate(zip(sizes, y, strict=True)):
+    for i, (tokens, labels) in enumerate(zip(lengths_of(X).tolist(), y, strict=True)):
         if not is_list(labels):
             raise SeqpaError(
                 f"the labels of sentence {i + 1} are {_told(labels)}: give a list of labels"

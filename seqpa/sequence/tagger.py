@@ -18,9 +18,15 @@ from seqpa.errors import NotTrainedError, SeqpaError
 from seqpa.sequence.constraints import check_legal, penalties
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.decoder import Decoder, FrozenWeights
-from seqpa.sequence.encode import Encoded, Run
+from seqpa.sequence.encode import Encoded, Run, starts_of
 from seqpa.sequence.explain import TokenExplanation, explain
-from seqpa.sequence.inputs import FeatureSource, check_sentences, flat_labels, is_list
+from seqpa.sequence.inputs import (
+    FeatureSource,
+    check_sentences,
+    flat_labels,
+    is_list,
+    lengths_of,
+)
 from seqpa.sequence.learner import ChainLearner
 from seqpa.sequence.training import (
     Epoch,
@@ -225,8 +231,9 @@ class SequenceTagger:
     def partial_fit(self, X: Any, y: Any = None) -> SequenceTagger:
         """One pass over new sentences, in the order given, with new features and new labels.
 
-        Nothing learned before is forgotten. After `load`, which keeps no averaging sums, it goes
-        on from the model's weights.
+        Nothing learned before is forgotten. With `average` the mean goes over all sentences since
+        training began, so that what is new shows in it slowly; with average=False it shows at
+        once. After `load`, which keeps no averaging sums, a new mean begins at the model's weights.
         """
         self._check_parameters()
         flat = flat_labels(X, y)
@@ -243,9 +250,8 @@ class SequenceTagger:
             )
         labels = with_new(state.labels, flat)
         learner = self._learner(labels)
-        lengths = [len(tokens) for tokens in (X.X if isinstance(X, Corpus) else X)]
-        starts = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64)
-        check_legal(label_indices(flat, labels), starts, learner.rules, labels)
+        gold = label_indices(flat, labels)
+        check_legal(gold, starts_of(lengths_of(X), len(flat)), learner.rules, labels)
         before = state.weights.copy() if learner.cost.kind == "outside" else None
         known, was_fitted = state.labels, self.__sklearn_is_fitted__()
         encoded = extend(state, X, flat)
@@ -253,7 +259,7 @@ class SequenceTagger:
             self._moved(state)  # the encoder knows more features than the frozen weights
         order = np.arange(len(encoded.starts) - 1, dtype=np.int64)
         try:
-            learner.epoch(state.weights, encoded, label_indices(flat, labels), order)
+            learner.epoch(state.weights, encoded, gold, order)
         except BaseException:  # the user's cost failed: as if nothing had been learned here
             if before is not None and was_fitted:
                 encoder = state.source.encoder
@@ -453,8 +459,11 @@ class SequenceTagger:
 
     def _fixed_indices(self, X: Any, fixed: Any) -> NDArray[np.int32]:
         check_sentences(X)
-        lengths = X.lengths.tolist() if isinstance(X, Corpus) else [len(tokens) for tokens in X]
-        if not (is_list(fixed) and all(map(is_list, fixed)) and list(map(len, fixed)) == lengths):
+        if (
+            not is_list(fixed)
+            or not all(map(is_list, fixed))
+            or list(map(len, fixed)) != lengths_of(X).tolist()
+        ):
             raise SeqpaError(
                 "fixed must hold a list for every sentence, in it one entry (a label or None) for "
                 "every token"
