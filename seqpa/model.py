@@ -73,7 +73,7 @@ def write_file(path: Path, kind: str, header: dict[str, Any], arrays: Arrays) ->
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     header = {"kind": kind, "version": VERSION, **header}
     header["checksum"] = _checksum(header, arrays)
-    write_atomically(path, save(arrays, {"seqpa": json.dumps(header, ensure_ascii=False)}))
+    write_atomically(path, save(arrays, {"seqpa": json.dumps(header)}))
 
 
 def _checksum(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
@@ -325,6 +325,7 @@ def load_model(
         tagger._check_parameters()
         tagger.classes_ = _labels(header)
         tagger._source = _source(header, arrays, tagger.features)
+        tagger._seen_with = tagger._what_is_seen()
         tagger._frozen = _frozen(arrays, "weights.", len(tagger.classes_))
         tagger.n_iter_ = int(header["epoch"])
         tagger._frozen.validate()
@@ -452,6 +453,7 @@ def load_state(tagger: SequenceTagger, path: Path) -> None:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SeqpaError(f"{path}: is damaged: {error}") from None
     tagger._resumed = state
+    tagger._seen_with = tagger._what_is_seen()
     tagger._moved(state)
     if best is not None:
         tagger._keep(best)

@@ -248,6 +248,13 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
         SequenceTagger().save(tmp_path / "model")
 
 
+def test_half_a_character_is_stored(tmp_path: Path) -> None:
+    odd = "\udc80"  # what Python makes of a byte that is no UTF-8
+    tagger = SequenceTagger(["word[0]"], random_state=1).fit([[odd, "b"]], [[odd, "é"]])
+    tagger.save(tmp_path / "model")
+    assert SequenceTagger.load(tmp_path / "model").predict([[odd, "b"]]) == [[odd, "é"]]
+
+
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "target").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / "target")

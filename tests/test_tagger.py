@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -225,6 +226,19 @@ def test_explanations_name_pair_features() -> None:
 
 
 # scikit-learn
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    tagger = SequenceTagger(
+        TEMPLATES,
+        C=np.float32(0.5),
+        epochs=np.int32(3),
+        cutoff=np.int64(2),
+        average=np.bool_(True),
+        random_state=np.int64(1),
+    ).fit(WORDS, TAGS)
+    tagger.save(tmp_path / "model")
+    assert SequenceTagger.load(tmp_path / "model").predict(WORDS) == tagger.predict(WORDS)
 
 
 def test_parameters_and_clone() -> None:

@@ -138,6 +138,7 @@ class SequenceTagger:
         self._state: TrainingState | None = None
         self._resumed: TrainingState | None = None
         self._stale = False
+        self._seen_with: tuple[Any, Any] | None = None  # features and columns of the last training
 
     # Training
 
@@ -174,6 +175,7 @@ class SequenceTagger:
                     f"go on with the data that it was saved on"
                 )
         elif self.warm_start and self.__sklearn_is_fitted__():
+            self._check_same_features()
             state = self._warm_state()
             encoded = extend(state, X, flat)
             self._moved(state)  # the encoder knows more features than the frozen weights
@@ -238,6 +240,8 @@ class SequenceTagger:
         self._check_parameters()
         flat = flat_labels(X, y)
         state = self._state
+        if self.__sklearn_is_fitted__():
+            self._check_same_features()
         if state is None and self.__sklearn_is_fitted__():
             state = self._warm_state()
         elif state is None:
@@ -276,9 +280,22 @@ class SequenceTagger:
         return self.algorithm == "arow"
 
     def _choose_source(self, X: Any, flat: list[str]) -> FeatureSource:
-        return FeatureSource.choose(
-            self.features, self.columns, self.cutoff, self.resources, X, flat
-        )
+        cutoff = int(self.cutoff) if isinstance(self.cutoff, np.integer) else self.cutoff
+        source = FeatureSource.choose(self.features, self.columns, cutoff, self.resources, X, flat)
+        self._seen_with = self._what_is_seen()
+        return source
+
+    def _what_is_seen(self) -> tuple[Any, Any]:
+        features = self.features
+        return list(features) if isinstance(features, tuple) else features, list(self.columns)
+
+    def _check_same_features(self) -> None:
+        """Going on means with the features that there are: weights know no others."""
+        if self._what_is_seen() != self._seen_with:
+            raise SeqpaError(
+                "features or columns have changed since the tagger was trained: set them back to "
+                "go on from its weights, or fit a new tagger"
+            )
 
     def _warm_state(self) -> TrainingState:
         self._refresh()
