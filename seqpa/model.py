@@ -248,11 +248,10 @@ def _from_json(value: Any, allow_imports: bool) -> Any:
 
 def _parameters(tagger: SequenceTagger) -> dict[str, Any]:
     # Resources are inside the encoder's arrays; a file of theirs may be gone.
-    skipped = ("resources",)
     return {
         name: _to_json(value, name)
         for name, value in tagger.get_params().items()
-        if name not in skipped
+        if name != "resources"
     }
 
 
