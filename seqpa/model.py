@@ -38,6 +38,8 @@ Arrays = dict[str, NDArray[Any]]
 _MAX_HALF_LABELS = 2048
 # NumPy's random generators, the only ones that a training state may name.
 _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+# What a header of another form than ours leads to.
+_DAMAGE = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 # Files
@@ -332,7 +334,7 @@ def load_model(
         tagger._prepare()
     except SeqpaError as error:
         raise SeqpaError(f"{path}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except _DAMAGE as error:
         raise SeqpaError(f"{path}: is damaged: {error}") from None
     return tagger
 
@@ -449,7 +451,7 @@ def load_state(tagger: SequenceTagger, path: Path) -> None:
             _check_sizes(state.source, len(best.rows), best.pair_rows)
     except SeqpaError as error:
         raise SeqpaError(f"{path}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except _DAMAGE as error:
         raise SeqpaError(f"{path}: is damaged: {error}") from None
     tagger._resumed = state
     tagger._seen_with = tagger._what_is_seen()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import pickle
 import sys
@@ -519,6 +520,10 @@ STATE_FORGERIES: dict[str, Change] = {
     "no generator": entry("generator", None),
     "another generator": entry("generator", {"bit_generator": "test"}),
     "an epoch that is no number": entry("epoch", "last"),
+    "an epoch without end": entry("epoch", math.inf),
+    "a generator beyond its bounds": lambda header, arrays: header["generator"].__setitem__(
+        "has_uint32", 10**30
+    ),
 }
 
 
