@@ -14,3 +14,11 @@ class SeqpaError(ValueError):
         ...
     seqpa.errors.SeqpaError: train.conll:17: 2 columns where 3 are configured: word, pos, label
     """
+
+
+class NotTrainedError(SeqpaError, AttributeError):
+    """A question that only a trained tagger can answer.
+
+    Also an AttributeError, as scikit-learn's NotFittedError: `hasattr(tagger, "state_features_")`
+    is False before training instead of an error.
+    """

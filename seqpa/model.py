@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from importlib import import_module
@@ -37,22 +38,30 @@ Arrays = dict[str, NDArray[Any]]
 _MAX_HALF_LABELS = 2048
 # NumPy's random generators, the only ones that a training state may name.
 _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+# What a header of another form than ours leads to.
+_DAMAGE = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 # Files
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: to a hidden neighbour first, which then takes its name."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    """Write a file whole or not at all: to a hidden neighbour first, which then takes its name.
+
+    A link stays a link: what it leads to is written.
+    """
+    real = Path(os.path.realpath(path))
+    if real.exists() and not real.is_file():
+        raise SeqpaError(f"{path}: is a directory or a device; name a file")
+    if not real.parent.is_dir():
+        raise SeqpaError(f"{path}: there is no directory {real.parent}")
+    partial = real.with_name(f".{real.name}.{os.getpid()}-{threading.get_ident()}.partial")
     try:
         with partial.open("wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        partial.replace(path)
-    except FileNotFoundError:
-        raise SeqpaError(f"{path}: there is no directory {path.parent}") from None
+        partial.replace(real)
     except OSError as error:
         raise SeqpaError(f"{path}: cannot be written ({error.strerror})") from None
     finally:
@@ -66,7 +75,7 @@ def write_file(path: Path, kind: str, header: dict[str, Any], arrays: Arrays) ->
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     header = {"kind": kind, "version": VERSION, **header}
     header["checksum"] = _checksum(header, arrays)
-    write_atomically(path, save(arrays, {"seqpa": json.dumps(header, ensure_ascii=False)}))
+    write_atomically(path, save(arrays, {"seqpa": json.dumps(header)}))
 
 
 def _checksum(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
@@ -83,14 +92,14 @@ def read_file(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
     """Header and memory-mapped arrays of a file, its structure and checksum verified."""
     from safetensors import SafetensorError, safe_open
 
+    if path.exists() and not path.is_file():
+        raise SeqpaError(f"{path}: is a directory or a device; name a {kind} file")
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             names = list(file.keys())
     except FileNotFoundError:
         raise SeqpaError(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise SeqpaError(f"{path}: is a directory; name a model file") from None
     except (SafetensorError, OSError, ValueError) as error:
         raise SeqpaError(f"{path}: is damaged, or no seqpa {kind} ({error})") from None
     try:
@@ -241,11 +250,10 @@ def _from_json(value: Any, allow_imports: bool) -> Any:
 
 def _parameters(tagger: SequenceTagger) -> dict[str, Any]:
     # Resources are inside the encoder's arrays; a file of theirs may be gone.
-    skipped = ("resources",)
     return {
         name: _to_json(value, name)
         for name, value in tagger.get_params().items()
-        if name not in skipped
+        if name != "resources"
     }
 
 
@@ -318,6 +326,7 @@ def load_model(
         tagger._check_parameters()
         tagger.classes_ = _labels(header)
         tagger._source = _source(header, arrays, tagger.features)
+        tagger._seen_with = tagger._what_is_seen()
         tagger._frozen = _frozen(arrays, "weights.", len(tagger.classes_))
         tagger.n_iter_ = int(header["epoch"])
         tagger._frozen.validate()
@@ -325,7 +334,7 @@ def load_model(
         tagger._prepare()
     except SeqpaError as error:
         raise SeqpaError(f"{path}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except _DAMAGE as error:
         raise SeqpaError(f"{path}: is damaged: {error}") from None
     return tagger
 
@@ -442,9 +451,10 @@ def load_state(tagger: SequenceTagger, path: Path) -> None:
             _check_sizes(state.source, len(best.rows), best.pair_rows)
     except SeqpaError as error:
         raise SeqpaError(f"{path}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except _DAMAGE as error:
         raise SeqpaError(f"{path}: is damaged: {error}") from None
     tagger._resumed = state
+    tagger._seen_with = tagger._what_is_seen()
     tagger._moved(state)
     if best is not None:
         tagger._keep(best)

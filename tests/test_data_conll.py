@@ -95,6 +95,11 @@ def test_tabs_and_runs_of_spaces_say_the_same(
         ] == expected
 
 
+def test_columns_come_in_a_list(tmp_path: Path) -> None:
+    with pytest.raises(SeqpaError, match="'word' is one name: give a list"):
+        read(put(tmp_path, "a N\n"), columns="word")
+
+
 def test_columns_in_any_order_and_ignored_ones(tmp_path: Path) -> None:
     path = put(tmp_path, "O\tx\tthe\tDT\nB\ty\tsea\tNN\n")
     corpus = read(path, columns=["ner", "_", "word", "_"], label="ner")

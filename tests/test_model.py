@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import pickle
 import sys
@@ -239,8 +240,28 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(SeqpaError, match="folder"):
         fitted().save(tmp_path / "folder")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    with pytest.raises(SeqpaError, match="/proc/model: cannot be written"):
+        fitted().save("/proc/model")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(SeqpaError, match="a directory or a device"):
+        fitted().save(tmp_path / "pipe")
     with pytest.raises(SeqpaError, match="not trained"):
         SequenceTagger().save(tmp_path / "model")
+
+
+def test_half_a_character_is_stored(tmp_path: Path) -> None:
+    odd = "\udc80"  # what Python makes of a byte that is no UTF-8
+    tagger = SequenceTagger(["word[0]"], random_state=1).fit([[odd, "b"]], [[odd, "é"]])
+    tagger.save(tmp_path / "model")
+    assert SequenceTagger.load(tmp_path / "model").predict([[odd, "b"]]) == [[odd, "é"]]
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    fitted().save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert SequenceTagger.load(tmp_path / "target").predict(WORDS) == fitted().predict(WORDS)
 
 
 # Reading what is damaged, foreign or newer
@@ -348,6 +369,10 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
             new_tagger().load_state(path)
     with pytest.raises(SeqpaError, match="no such file"):
         SequenceTagger.load(tmp_path / "missing")
+    os.mkfifo(tmp_path / "pipe")  # and no waiting for what it may bring
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(SeqpaError, match="a directory or a device"):
+            SequenceTagger.load(path)
 
 
 Change = Callable[[dict[str, Any], dict[str, np.ndarray]], None]
@@ -495,6 +520,10 @@ STATE_FORGERIES: dict[str, Change] = {
     "no generator": entry("generator", None),
     "another generator": entry("generator", {"bit_generator": "test"}),
     "an epoch that is no number": entry("epoch", "last"),
+    "an epoch without end": entry("epoch", math.inf),
+    "a generator beyond its bounds": lambda header, arrays: header["generator"].__setitem__(
+        "has_uint32", 10**30
+    ),
 }
 
 

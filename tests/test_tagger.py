@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import sequence_reference as reference
 from sequence_cases import TAGS, TEMPLATES, WORDS, features, weights
@@ -67,6 +69,13 @@ def test_dict_values_mean_what_they_mean_in_sklearn_crfsuite() -> None:
     assert names == {"word:a", "on", "size", "count"}
     ratio = tagger.state_features_["size", "A"] / tagger.state_features_["on", "A"]
     assert ratio == pytest.approx(2.5)
+
+
+def test_labels_in_arrays_are_plain_strings() -> None:
+    tagger = SequenceTagger(TEMPLATES, random_state=0)
+    tagger.fit([np.array(words) for words in WORDS], [np.array(tags) for tags in TAGS])
+    assert {type(label) for label in tagger.classes_} == {str}
+    assert tagger.predict([np.array(words) for words in WORDS]) == TAGS
 
 
 def test_input_is_left_alone() -> None:
@@ -217,6 +226,19 @@ def test_explanations_name_pair_features() -> None:
 
 
 # scikit-learn
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    tagger = SequenceTagger(
+        TEMPLATES,
+        C=np.float32(0.5),
+        epochs=np.int32(3),
+        cutoff=np.int64(2),
+        average=np.bool_(True),
+        random_state=np.int64(1),
+    ).fit(WORDS, TAGS)
+    tagger.save(tmp_path / "model")
+    assert SequenceTagger.load(tmp_path / "model").predict(WORDS) == tagger.predict(WORDS)
 
 
 def test_parameters_and_clone() -> None:

@@ -18,13 +18,24 @@ from seqpa.errors import SeqpaError
     [
         ([["a", "b"]], [["N"]], "sentence 1 has 2 tokens, but 1 labels"),
         ([["a"], ["b"]], [["N"]], "X has 2 sentences, y has 1"),
-        ("a b", ["N"], "X is a string|X has"),
+        ("a b", ["N"], "X is a string"),
+        (None, [["N"]], "X is None"),
+        (3, [["N"]], "X is of type int"),
+        (iter([["a"]]), [["N"]], "X is of type list_iterator: give a list"),
+        ({"a": 1}, [["N"]], "X is of type dict"),
+        ([["a"], None], [["N"], ["V"]], "sentence 2 is None"),
+        ([["a"], 3], [["N"], ["V"]], "sentence 2 is of type int"),
+        ([["a"]], 3, "y is of type int"),
+        ([["a"]], "N", "y is a string"),
+        ([["a"], ["b"]], [["N"], None], "the labels of sentence 2 are None"),
         (["ab"], [["N", "V"]], "sentence 1 is a string"),
         ([["a"], "b"], [["N"], ["V"]], "sentence 2 is a string"),
         ([["a", "b"]], ["NV"], "sentence 1"),
         ([["a", 3]], [["N", "V"]], "sentence 1"),
         ([[3, "a"]], [["N", "V"]], "not int"),
-        ([["a", ("b", "c")]], [["N", "V"]], "sentence 1"),
+        ([["a", ("b", "c")]], [["N", "V"]], "sentence 1: the token .* has 2 cells.*columns="),
+        ([[("a", "D")]], [["N"]], "has 2 cells, but the columns are word"),
+        ([[b"a"]], [["N"]], "not bytes"),
         ([["a"]], [[1]], "1 is not a string"),
         ([["a"]], [[None]], "None is not a string"),
         ([["a"]], None, "y is missing"),
@@ -47,6 +58,7 @@ def test_wrong_data_says_what_is_wrong(X: Any, y: Any, message: str) -> None:
         ({"size": math.nan}, "nan"),
         ({"size": math.inf}, "inf"),
         ({"size": 1e300}, "1e\\+300"),
+        ({"size": -1e11}, "-1e10"),
         ({"size": None}, "None"),
         ({3: "a"}, "3"),
         (["a", 5], "5"),
@@ -70,6 +82,19 @@ def test_wrong_features_say_where(token: Any, message: str) -> None:
         ({"update": "max"}, "prediction-based"),
         ({"C": 0.0}, "positive"),
         ({"C": math.nan}, "positive"),
+        ({"C": "0.1"}, "C is '0.1'.*positive"),
+        ({"C": None}, "positive"),
+        ({"algorithm": ["pa"]}, "choose perceptron, pa"),
+        ({"average": "no"}, "average is 'no': it must be True or False"),
+        ({"shuffle": 1}, "True or False"),
+        ({"warm_start": None}, "True or False"),
+        ({"random_state": -1}, "random_state is -1"),
+        ({"random_state": "one"}, "random_state"),
+        ({"constraints": {"forbidden": 3}}, "'forbidden' is 3"),
+        ({"constraints": {"forbidden": [3]}}, "3 under 'forbidden'"),
+        ({"constraints": {"forbidden": [["D", ["N"]]]}}, "'N'"),
+        ({"constraints": {"required": ["D"]}}, "'required' is"),
+        ({"constraints": {"required": {"D": "N"}}}, "'N' under 'required' is not a list"),
         ({"epochs": 0}, "epochs"),
         ({"epochs": 2.5}, "epochs"),
         ({"epochs": True}, "epochs"),
@@ -84,11 +109,67 @@ def test_wrong_features_say_where(token: Any, message: str) -> None:
         ({"cutoff": 0}, "cutoff"),
         ({"columns": ("word", "pos"), "features": ["pos[0]"]}, "word, pos"),
         ({"features": lambda sentence: [{}]}, "gave 1 items"),
+        ({"features": lambda sentence: None}, "sentence 1, .*are None"),
+        ({"features": lambda sentence: ({} for _ in sentence)}, "of type generator"),
+        ({"features": "word[0]"}, "templates come in a list"),
     ],
 )
 def test_wrong_parameters_say_what_is_right(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(SeqpaError, match=message):
         SequenceTagger(**{"features": TEMPLATES, **parameters}).fit(WORDS, TAGS)
+
+
+@pytest.mark.parametrize(
+    ("dev", "message"),
+    [
+        (3, "a pair"),
+        ((WORDS, TAGS, TAGS), "a pair"),
+        ((WORDS, TAGS[:1]), "dev set: X has"),
+        ((WORDS, None), "dev set: y is missing"),
+        (([], []), "dev set: there is no token"),
+        (([[]], [[]]), "dev set: there is no token"),
+        ((None, TAGS), "dev set: X is None"),
+        (Corpus.from_sentences([["a"]]), "dev set: the corpus has no labels"),
+    ],
+)
+def test_a_wrong_dev_set_is_told_before_training(dev: Any, message: str) -> None:
+    tagger = SequenceTagger(TEMPLATES, random_state=0)
+    with pytest.raises(SeqpaError, match=message):
+        tagger.fit(WORDS, TAGS, dev=dev)
+    with pytest.raises(SeqpaError, match="not trained"):
+        tagger.predict(WORDS)
+
+
+def test_an_untrained_tagger_has_no_weights_to_look_at() -> None:
+    tagger = SequenceTagger()
+    for name in ("classes_", "state_features_", "transition_features_"):
+        assert not hasattr(tagger, name)
+
+
+@pytest.mark.parametrize("batch_size", [1, 2])
+def test_steps_beyond_float32_are_refused(batch_size: int) -> None:
+    def cost(gold: list[str], predicted: list[str]) -> float:
+        return 1e80
+
+    tagger = SequenceTagger(TEMPLATES, algorithm="pa-ii", cost=cost, batch_size=batch_size)
+    with pytest.raises(SeqpaError, match=r"sentence .*1e\+15"):
+        tagger.fit(WORDS, TAGS)
+    with pytest.raises(SeqpaError, match="not trained"):
+        tagger.predict(WORDS)
+    tiny = SequenceTagger(algorithm="pa", random_state=0)
+    with pytest.raises(SeqpaError, match=r"1e\+15"):
+        tiny.fit([[{"a": 1e-30}], [{"b": 1e-30}]], [["N"], ["V"]])
+
+
+def test_a_refused_step_leaves_finite_weights() -> None:
+    tagger = SequenceTagger(algorithm="pa", random_state=0, average=False)
+    tagger.fit([[{"a": 1.0}], [{"b": 1.0}]], [["N"], ["V"]])
+    before = tagger.state_features_
+    with pytest.raises(SeqpaError, match=r"1e\+15"):
+        tagger.partial_fit([[{"a": 1e-30}]], [["V"]])
+    assert tagger.state_features_ == before
+    tagger.partial_fit([[{"c": 1.0}]], [["V"]])
+    assert tagger.predict([[{"a": 1.0}], [{"b": 1.0}]]) == [["N"], ["V"]]
 
 
 def test_wrong_questions_say_what_is_right() -> None:
@@ -100,6 +181,16 @@ def test_wrong_questions_say_what_is_right() -> None:
         trained.predict("the dog")
     with pytest.raises(SeqpaError, match="string"):
         trained.predict(["the dog"])
+    with pytest.raises(SeqpaError, match="string"):
+        trained.tag("the dog")
+    with pytest.raises(SeqpaError, match="None"):
+        trained.predict(None)
+    for question in ("predict", "confidence", "explain", "tag"):
+        with pytest.raises(SeqpaError, match=r"sentence 1 is None"):
+            getattr(trained, question)([None] if question in ("predict", "confidence") else None)
+    for fixed in (3, [None], ["D"], [], [["D", "N"]], [[["D"]]], [["Q"]], [[0]]):
+        with pytest.raises(SeqpaError, match="fixed"):
+            trained.predict([["the"]], fixed=fixed)
     with pytest.raises(SeqpaError, match="no token"):
         trained.score([[]], [[]])
     with pytest.raises(SeqpaError, match="2 tokens, but 1"):

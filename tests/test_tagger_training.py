@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -173,6 +174,22 @@ def test_what_partial_fit_cannot_change_it_refuses() -> None:
     with pytest.raises(SeqpaError, match="arow"):
         tagger.set_params(algorithm="arow").partial_fit(WORDS, TAGS)
     assert weights(tagger) == before
+
+
+@pytest.mark.parametrize("change", [{"features": ["word[-1]"]}, {"columns": ("form",)}])
+def test_going_on_with_other_features_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    trained = SequenceTagger(TEMPLATES, random_state=0, warm_start=True).fit(WORDS, TAGS)
+    trained.save(tmp_path / "model")
+    for tagger in (trained, SequenceTagger.load(tmp_path / "model")):
+        tagger.partial_fit(WORDS, TAGS).fit(WORDS, TAGS)
+        before = weights(tagger)
+        tagger.set_params(**change)
+        for train in (tagger.fit, tagger.partial_fit):
+            with pytest.raises(SeqpaError, match="have changed"):
+                train(WORDS, TAGS)
+        tagger.set_params(features=tuple(TEMPLATES), columns=["word"])
+        assert weights(tagger) == before
+        tagger.partial_fit(WORDS, TAGS)
 
 
 def test_too_many_labels_for_features_on_pairs() -> None:

@@ -27,6 +27,9 @@ COMPILED = cython.compiled
 DONE = 0
 NEEDS_SPACE = 1  # a store is full: grow it and call again with the same arguments
 NEEDS_COST = 2  # a mistake whose cost only Python knows: call again with it
+TOO_FAR = 3  # the step would be longer than LONGEST; it was not made
+# The longest step: weights and their sums are float32, and forbidden labels have the score -1e30.
+LONGEST = 1e15
 
 _HAMMING = cython.declare(cython.int, 0)
 _ZERO_ONE = cython.declare(cython.int, 1)
@@ -324,9 +327,9 @@ class Trainer:
         """Train on the sentences of `order`, from where the last call stopped.
 
         DONE: through. NEEDS_SPACE: a store is full. NEEDS_COST: work.path is wrong and its cost
-        is known to Python alone; call again with given_cost. given_path says that work.path
-        already holds the competitor of the first sentence: it was there when the last call
-        stopped, or the caller found it (max-loss). no_labels is empty: nothing is fixed.
+        is known to Python alone; call again with given_cost. TOO_FAR: give up. given_path says
+        that work.path already holds the competitor of the first sentence: it was there when the
+        last call stopped, or the caller found it (max-loss). no_labels is empty: nothing is fixed.
         record (sentences, 4), or empty: loss, τ, ‖δ‖², cost.
         """
         i: cython.Py_ssize_t
@@ -337,6 +340,7 @@ class Trainer:
         rho: cython.double
         r: cython.double
         tau: cython.double
+        longest: cython.double = LONGEST
         status: cython.int = 0
         with cython.nogil:
             while self.position < order.shape[0]:
@@ -365,6 +369,10 @@ class Trainer:
                     self.along(data, begin, n, gold, work.path, False, 0.0)
                     r = sqrt(rho) - self.score
                     tau = step_size(self.step, r, self.score, self.norm2, self.C)
+                    if abs(tau) * sqrt(self.norm2) > longest:
+                        self.along(data, begin, n, gold, work.path, True, 0.0)
+                        status = 3
+                        break
                     self.along(data, begin, n, gold, work.path, True, tau)
                     self.mistakes += 1
                     self.wrong_tokens += wrong

@@ -25,6 +25,8 @@ class Columns:
     @classmethod
     def checked(cls, names: Sequence[str], label: str, need_label: bool) -> Columns:
         """Columns whose names make sense; ``label`` may be absent unless it is needed."""
+        if isinstance(names, str):
+            raise SeqpaError(f"columns: {names!r} is one name: give a list, as in [word, pos]")
         names = tuple(names)
         listed = ", ".join(names)
         for name in names:

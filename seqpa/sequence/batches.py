@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seqpa._kernel.trainer import LONGEST
 from seqpa.core.batch import solve_batch
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.weights import TrainingWeights
@@ -111,8 +112,8 @@ def step(
     variant: str,
     C: float,
     clock: float,
-) -> BatchStep:
-    """Move the weights for the wrong sentences of one batch.
+) -> BatchStep | None:
+    """Move the weights for the wrong sentences of one batch; None if the step were too long.
 
     clock  after how many sentences the step happens: that many of the averaged vectors lack it
     """
@@ -126,5 +127,8 @@ def step(
     gram = rows @ rows.T
     r = margins - rows @ weights.gather(keys.transitions, keys.pairs, all_keys)
     taus = solve_batch(gram, r, C, variant)
-    weights.scatter(keys.transitions, keys.pairs, all_keys, taus @ rows, clock)
+    move = taus @ rows
+    if not np.linalg.norm(move) <= LONGEST:
+        return None
+    weights.scatter(keys.transitions, keys.pairs, all_keys, move, clock)
     return BatchStep(np.maximum(r, 0.0), taus, np.diag(gram).copy())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,8 +112,8 @@ def _split(label: str) -> tuple[str, str]:
 def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties) -> None:
     index = {label: k for k, label in enumerate(labels)}
 
-    def find(label: str) -> int:
-        if label not in index:
+    def find(label: Any) -> int:
+        if not isinstance(label, str) or label not in index:
             raise SeqpaError(
                 f"constraints name the label {label!r}, which the training data does not have: "
                 f"its labels are {', '.join(sorted(labels))}"
@@ -126,11 +126,23 @@ def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties
             f"constraints have the key {sorted(unknown)[0]!r}: "
             f"only 'forbidden' and 'required' exist"
         )
-    for pair in rules.get("forbidden", ()):
-        if isinstance(pair, str) or len(pair) != 2:
+    forbidden = rules.get("forbidden", ())
+    if not isinstance(forbidden, (list, tuple, Set)):
+        raise SeqpaError(f"constraints: 'forbidden' is {forbidden!r}: give a list of label pairs")
+    for pair in forbidden:
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise SeqpaError(f"constraints: {pair!r} under 'forbidden' is not a pair of labels")
         out.pairs[find(pair[0]), find(pair[1])] = FORBIDDEN
-    for label, followers in rules.get("required", {}).items():
+    required = rules.get("required", {})
+    if not isinstance(required, Mapping):
+        raise SeqpaError(
+            f"constraints: 'required' is {required!r}: give {{label: [the labels that may follow]}}"
+        )
+    for label, followers in required.items():
+        if not isinstance(followers, (list, tuple, Set)):
+            raise SeqpaError(
+                f"constraints: {followers!r} under 'required' is not a list of labels for {label!r}"
+            )
         row = out.pairs[find(label)]
         allowed = [find(follower) for follower in followers]
         row[[k for k in range(len(labels)) if k not in allowed]] = FORBIDDEN

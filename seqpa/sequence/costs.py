@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -66,13 +67,13 @@ class SequenceCost:
 
     def __call__(self, gold: Sequence[str], predicted: Sequence[str]) -> float:
         """ρ, checked: finite, not negative, and zero for equal sequences."""
-        value = float(self.function(list(gold), list(predicted)))
-        if not (math.isfinite(value) and value >= 0):
+        value = self.function(list(gold), list(predicted))
+        if not (isinstance(value, (Real, np.bool_)) and 0 <= value < math.inf):
             raise SeqpaError(
-                f"the cost function gave {value} for gold {list(gold)} and predicted "
+                f"the cost function gave {value!r} for gold {list(gold)} and predicted "
                 f"{list(predicted)}: a cost is a finite number that is not negative"
             )
-        return value
+        return float(value)
 
 
 def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:

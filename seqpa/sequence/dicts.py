@@ -26,7 +26,8 @@ from seqpa.errors import SeqpaError
 from seqpa.sequence.encode import Encoded, starts_of
 from seqpa.sequence.resources import Arrays, pack_strings, unpack_strings
 
-_LARGEST = float(np.finfo(np.float32).max)
+# Weights and scores are float32, and a forbidden label has the score -1e30: values stay far below.
+_LARGEST = 1e10
 
 
 class Numbers(dict[str, int]):
@@ -269,7 +270,9 @@ def _number(value: Any) -> float:
     except OverflowError:
         number = math.inf
     if not abs(number) <= _LARGEST:  # NaN too
-        raise SeqpaError(f"a feature's value is {number}: give a finite number (below 3.4e38)")
+        raise SeqpaError(
+            f"a feature's value is {number}: give a finite number between -1e10 and 1e10"
+        )
     return number
 
 

@@ -69,9 +69,6 @@ def explain(
     """An explanation for each token, contributions by how much they matter."""
     path = decoder.decode(encoded)
     marginals = decoder.max_marginals(encoded, 0)
-    pair_names: list[str] = []
-    if isinstance(source.encoder, FeatureEncoder) and encoded.pair_indptr is not None:
-        pair_names = source.encoder.pair_feature_names()
     result = []
     for t, token in enumerate(sentence):
         chosen = int(path[t])
@@ -87,7 +84,7 @@ def explain(
         parts = _emissions(frozen, source, encoded, t, chosen, rival)
         for i in (t, t + 1):
             if 0 < i < len(path):
-                parts += _transitions(frozen, labels, encoded, pair_names, i, path, rival_path)
+                parts += _transitions(frozen, source, labels, encoded, i, path, rival_path)
         parts.sort(key=lambda part: -abs(part.difference))
         margin = float(marginals[t, chosen] - others[rival])
         result.append(TokenExplanation(token, labels[chosen], labels[rival], margin, tuple(parts)))
@@ -110,9 +107,9 @@ def _emissions(
 
 def _transitions(
     frozen: FrozenWeights,
+    source: FeatureSource,
     labels: Sequence[str],
     encoded: Encoded,
-    pair_names: Sequence[str],
     t: int,
     path: Any,
     rival: Any,
@@ -123,12 +120,17 @@ def _transitions(
     ways = [f"{labels[before]} -> {labels[after]}" for before, after in (ours, theirs)]
     name = f"transition({ways[0]} or {ways[1]})"
     parts = [Contribution(name, float(frozen.transitions[ours]), float(frozen.transitions[theirs]))]
-    if encoded.pair_indptr is not None and encoded.pair_features is not None:
+    encoder = source.encoder
+    if (
+        isinstance(encoder, FeatureEncoder)
+        and encoded.pair_indptr is not None
+        and encoded.pair_features is not None
+    ):
         for j in range(int(encoded.pair_indptr[t]), int(encoded.pair_indptr[t + 1])):
             feature = int(encoded.pair_features[j])
             value = 1.0 if encoded.pair_values is None else float(encoded.pair_values[j])
             weights = frozen.pair_feature_weights(feature)
             a, b = value * weights.get(ours, 0.0), value * weights.get(theirs, 0.0)
             if a or b:
-                parts.append(Contribution(f"{pair_names[feature]} on {name}", a, b))
+                parts.append(Contribution(f"{encoder.pair_feature_name(feature)} on {name}", a, b))
     return parts

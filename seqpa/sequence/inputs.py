@@ -112,6 +112,11 @@ class FeatureSource:
 
 def _extracted(function: Extractor, sentence: Sequence[Any], i: int) -> Sequence[Any]:
     tokens = function(sentence)
+    if not is_list(tokens):
+        raise SeqpaError(
+            f"the features of sentence {i + 1}, as the function gives them, are {_told(tokens)}: "
+            f"give a list with the features of each token"
+        )
     if len(tokens) != len(sentence):
         raise SeqpaError(
             f"the feature function gave {len(tokens)} items for sentence {i + 1}, which has "
@@ -120,17 +125,55 @@ def _extracted(function: Extractor, sentence: Sequence[Any], i: int) -> Sequence
     return tokens
 
 
+def is_list(value: Any) -> bool:
+    """Whether the value is a list, a tuple, an array or the like; a string or a dict is none.
+
+    >>> is_list(["a"]), is_list(np.array(["a"])), is_list("a"), is_list(iter(["a"]))
+    (True, True, False, False)
+    """
+    return isinstance(value, (list, tuple)) or (
+        hasattr(value, "__len__")
+        and hasattr(value, "__getitem__")
+        and not isinstance(value, (str, bytes, Mapping))
+    )
+
+
+def _told(value: Any) -> str:
+    """What a value is, for a message."""
+    if value is None:
+        return "None"
+    return "a string" if isinstance(value, str) else f"of type {type(value).__name__}"
+
+
+def check_sentences(X: Any) -> None:
+    """Raise a SeqpaError unless X is a corpus or a list of lists."""
+    if isinstance(X, Corpus):
+        return
+    if not is_list(X):
+        raise SeqpaError(f"X is {_told(X)}: give a list of sentences, each a list of tokens")
+    if {list, tuple}.issuperset(map(type, X)):
+        return
+    for i, sentence in enumerate(X):
+        if not is_list(sentence):
+            raise SeqpaError(f"sentence {i + 1} is {_told(sentence)}: give a list of tokens")
+
+
+def lengths_of(X: Any) -> NDArray[np.int64]:
+    """How many tokens each sentence has.
+
+    >>> lengths_of([["Rain", "fell"], [], ["Stop"]]).tolist()
+    [2, 0, 1]
+    """
+    return X.lengths if isinstance(X, Corpus) else np.fromiter(map(len, X), np.int64, len(X))
+
+
 def token_kind(X: Any) -> str:
     """ "words" for strings and tuples of columns, "features" for dicts and lists.
 
     >>> token_kind([[], ["Rain", "fell"]]), token_kind([[{"word": "Rain"}]])
     ('words', 'features')
     """
-    if isinstance(X, (str, bytes)):
-        raise SeqpaError("X is a string: give a list of sentences, each a list of tokens")
-    for i, sentence in enumerate(X):
-        if isinstance(sentence, (str, bytes)):
-            raise SeqpaError(f"sentence {i + 1} is a string: give a list of tokens")
+    check_sentences(X)
     for i, sentence in enumerate(X):
         for token in sentence:
             if isinstance(token, (str, tuple)):
@@ -158,7 +201,7 @@ def flat_columns(X: Any, columns: Sequence[str]) -> tuple[list[list[str]], NDArr
             )
         return [X.columns[X.names.index(name)] for name in columns], X.lengths
     token_kind(X)
-    lengths = np.fromiter(map(len, X), np.int64, len(X))
+    lengths = lengths_of(X)
     width = len(columns)
     cells = []
     for place in range(width):
@@ -176,13 +219,16 @@ def _not_a_tuple(X: Any, columns: Sequence[str]) -> SeqpaError:
         for token in sentence:
             if isinstance(token, str) and len(columns) > 1:
                 return SeqpaError(f"tokens are strings, but the columns are {names}: give tuples")
-            if not isinstance(token, str) and not (
-                isinstance(token, tuple) and len(token) == len(columns)
-            ):
-                wanted = f"a tuple of the {len(columns)} columns {names}"
-                if len(columns) == 1:
-                    wanted = f"a string or a tuple of the one column {names}"
-                return SeqpaError(f"sentence {i + 1}: the token {token!r} is not {wanted}")
+            if isinstance(token, tuple) and len(token) != len(columns):
+                return SeqpaError(
+                    f"sentence {i + 1}: the token {token!r} has {len(token)} cells, but the "
+                    f"columns are {names}: name them all, as in columns=('word', 'pos')"
+                )
+            if not isinstance(token, (str, tuple)):
+                return SeqpaError(
+                    f"sentence {i + 1}: the token {token!r} is not a tuple of the "
+                    f"{len(columns)} columns {names}"
+                )
     raise AssertionError("every token is a tuple of the columns")
 
 
@@ -194,16 +240,21 @@ def flat_labels(X: Any, y: Any) -> list[str]:
         return X.labels
     if y is None:
         raise SeqpaError("y is missing: give a list of labels for each sentence")
+    check_sentences(X)
+    if not is_list(y):
+        raise SeqpaError(f"y is {_told(y)}: give a list of labels for each sentence")
     if len(X) != len(y):
         raise SeqpaError(f"X has {len(X)} sentences, y has {len(y)}")
-    sizes = X.lengths if isinstance(X, Corpus) else map(len, X)
-    for i, (tokens, labels) in enumerate(zip(sizes, y, strict=True)):
-        if isinstance(labels, str):
-            raise SeqpaError(f"the labels of sentence {i + 1} are a string: give a list of labels")
+    for i, (tokens, labels) in enumerate(zip(lengths_of(X).tolist(), y, strict=True)):
+        if not is_list(labels):
+            raise SeqpaError(
+                f"the labels of sentence {i + 1} are {_told(labels)}: give a list of labels"
+            )
         if tokens != len(labels):
             raise SeqpaError(f"sentence {i + 1} has {tokens} tokens, but {len(labels)} labels")
     flat = list(chain.from_iterable(y))
-    if not set(map(type, flat)) <= {str, np.str_}:
+    kinds = set(map(type, flat))
+    if not kinds <= {str, np.str_}:
         bad = next(label for label in flat if not isinstance(label, str))
         raise SeqpaError(f"the label {bad!r} is not a string")
-    return flat
+    return flat if kinds <= {str} else list(map(str, flat))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,21 +95,20 @@ class ChainLearner:
     batch_size: int = 1
 
     def __post_init__(self) -> None:
-        if self.algorithm not in ALGORITHMS:
+        if self.algorithm not in tuple(ALGORITHMS):  # a tuple: a list has no hash
             raise SeqpaError(
                 f"algorithm {self.algorithm!r} is unknown: choose {', '.join(ALGORITHMS)}"
             )
         if self.update not in UPDATES:
             raise SeqpaError(f"update {self.update!r} is unknown: choose {', '.join(UPDATES)}")
-        if not (np.isfinite(self.C) and self.C > 0):
-            raise SeqpaError(f"C is {self.C}: it must be a positive number")
+        if not (isinstance(self.C, Real) and 0 < self.C < np.inf):
+            raise SeqpaError(f"C is {self.C!r}: it must be a positive number")
         if self.update == "max-loss" and self.cost.kind != "zero-one":
             raise SeqpaError(
                 "update 'max-loss' is exact for the cost 'zero-one' alone, since the margin √ρ of "
                 "other costs is not a sum over tokens: choose update='n-best' (an approximation "
                 "among the n best sequences) or 'prediction-based'"
             )
-
         if self.batch_size > 1 and (
             self.algorithm not in IN_BATCHES or self.update != "prediction-based"
         ):
@@ -164,6 +164,9 @@ class ChainLearner:
                 given_path = True
             part = order[: position + 1] if competing else order
             status = trainer.epoch(data, gold, part, given_path, given_cost, NO_LABELS, room, rows)
+            if status == kernel.TOO_FAR:
+                weights.clock = trainer.get_clock()
+                raise too_far(int(order[trainer.get_position()]))
             given_path, given_cost = status != kernel.DONE, _UNKNOWN
             if status == kernel.NEEDS_SPACE:
                 weights.grow(chain)
@@ -233,6 +236,8 @@ class ChainLearner:
                     self.C,
                     weights.clock - 1.0,
                 )
+                if done is None:
+                    raise too_far(int(order[positions[0]]))
                 rows[positions, :3] = np.stack([done.losses, done.taus, done.norms2], axis=1)
         return EpochTotals(
             sentences=len(order),
@@ -278,6 +283,14 @@ class ChainLearner:
                 best, best_cost, best_value = candidate, cost, score + np.sqrt(cost)
         path[: len(truth)] = best
         return best_cost
+
+
+def too_far(sentence: int) -> SeqpaError:
+    """The error for a step that float32 weights cannot make."""
+    return SeqpaError(
+        f"sentence {sentence + 1}: the weights would move by more than {kernel.LONGEST:g}: bring "
+        f"feature values and costs nearer to 1, or choose the algorithm 'pa-i' with a small C"
+    )
 
 
 class _Mistakes:

@@ -94,6 +94,8 @@ def preset(name: str, columns: Sequence[str] = ("word",)) -> list[str]:
     ['form[-1]|form[0]', 'form[0]|form[1]', 'pos[-2]|pos[-1]']
     """
     if name not in _PRESETS:
-        raise SeqpaError(f"no preset is named {name!r}; there are {', '.join(NAMES)}")
+        raise SeqpaError(
+            f"no preset is named {name!r}; there are {', '.join(NAMES)}; templates come in a list"
+        )
     of_word, of_pos = _PRESETS[name]
     return of_word(columns[0]) + (of_pos if "pos" in columns[1:] else [])

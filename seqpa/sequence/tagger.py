@@ -15,13 +15,19 @@ from numpy.typing import NDArray
 
 from seqpa._kernel import strings
 from seqpa.data.corpus import Corpus
-from seqpa.errors import SeqpaError
+from seqpa.errors import NotTrainedError, SeqpaError
 from seqpa.sequence.constraints import check_legal, penalties
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.decoder import Decoder, FrozenWeights
-from seqpa.sequence.encode import Encoded, Run
+from seqpa.sequence.encode import Encoded, Run, starts_of
 from seqpa.sequence.explain import TokenExplanation, explain
-from seqpa.sequence.inputs import FeatureSource, flat_labels
+from seqpa.sequence.inputs import (
+    FeatureSource,
+    check_sentences,
+    flat_labels,
+    is_list,
+    lengths_of,
+)
 from seqpa.sequence.learner import ChainLearner
 from seqpa.sequence.training import (
     Epoch,
@@ -132,6 +138,7 @@ class SequenceTagger:
         self._state: TrainingState | None = None
         self._resumed: TrainingState | None = None
         self._stale = False
+        self._seen_with: tuple[Any, Any] | None = None  # features and columns of the last training
 
     # Training
 
@@ -168,6 +175,7 @@ class SequenceTagger:
                     f"go on with the data that it was saved on"
                 )
         elif self.warm_start and self.__sklearn_is_fitted__():
+            self._check_same_features()
             state = self._warm_state()
             encoded = extend(state, X, flat)
             self._moved(state)  # the encoder knows more features than the frozen weights
@@ -225,12 +233,15 @@ class SequenceTagger:
     def partial_fit(self, X: Any, y: Any = None) -> SequenceTagger:
         """One pass over new sentences, in the order given, with new features and new labels.
 
-        Nothing learned before is forgotten. After `load`, which keeps no averaging sums, it goes
-        on from the model's weights.
+        Nothing learned before is forgotten. With `average` the mean goes over all sentences since
+        training began, so that what is new shows in it slowly; with average=False it shows at
+        once. After `load`, which keeps no averaging sums, a new mean begins at the model's weights.
         """
         self._check_parameters()
         flat = flat_labels(X, y)
         state = self._state
+        if self.__sklearn_is_fitted__():
+            self._check_same_features()
         if state is None and self.__sklearn_is_fitted__():
             state = self._warm_state()
         elif state is None:
@@ -243,9 +254,8 @@ class SequenceTagger:
             )
         labels = with_new(state.labels, flat)
         learner = self._learner(labels)
-        lengths = [len(tokens) for tokens in (X.X if isinstance(X, Corpus) else X)]
-        starts = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64)
-        check_legal(label_indices(flat, labels), starts, learner.rules, labels)
+        gold = label_indices(flat, labels)
+        check_legal(gold, starts_of(lengths_of(X), len(flat)), learner.rules, labels)
         before = state.weights.copy() if learner.cost.kind == "outside" else None
         known, was_fitted = state.labels, self.__sklearn_is_fitted__()
         encoded = extend(state, X, flat)
@@ -253,7 +263,7 @@ class SequenceTagger:
             self._moved(state)  # the encoder knows more features than the frozen weights
         order = np.arange(len(encoded.starts) - 1, dtype=np.int64)
         try:
-            learner.epoch(state.weights, encoded, label_indices(flat, labels), order)
+            learner.epoch(state.weights, encoded, gold, order)
         except BaseException:  # the user's cost failed: as if nothing had been learned here
             if before is not None and was_fitted:
                 encoder = state.source.encoder
@@ -270,9 +280,22 @@ class SequenceTagger:
         return self.algorithm == "arow"
 
     def _choose_source(self, X: Any, flat: list[str]) -> FeatureSource:
-        return FeatureSource.choose(
-            self.features, self.columns, self.cutoff, self.resources, X, flat
-        )
+        cutoff = int(self.cutoff) if isinstance(self.cutoff, np.integer) else self.cutoff
+        source = FeatureSource.choose(self.features, self.columns, cutoff, self.resources, X, flat)
+        self._seen_with = self._what_is_seen()
+        return source
+
+    def _what_is_seen(self) -> tuple[Any, Any]:
+        features = self.features
+        return list(features) if isinstance(features, tuple) else features, list(self.columns)
+
+    def _check_same_features(self) -> None:
+        """Going on means with the features that there are: weights know no others."""
+        if self._what_is_seen() != self._seen_with:
+            raise SeqpaError(
+                "features or columns have changed since the tagger was trained: set them back to "
+                "go on from its weights, or fit a new tagger"
+            )
 
     def _warm_state(self) -> TrainingState:
         self._refresh()
@@ -286,7 +309,7 @@ class SequenceTagger:
     def _learner(self, labels: list[str]) -> ChainLearner:
         return ChainLearner(
             self.algorithm,
-            float(self.C),
+            self.C,
             sequence_cost(self.cost, labels),
             penalties(self.constraints, labels),
             labels,
@@ -315,16 +338,25 @@ class SequenceTagger:
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
                 raise SeqpaError(f"{name} is {value!r}: it must be a whole number from {least} on")
+        for name in ("average", "shuffle", "warm_start"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise SeqpaError(f"{name} is {getattr(self, name)!r}: it must be True or False")
 
     def _dev(self, dev: Any) -> tuple[Any, list[list[str]]] | None:
         if dev is None:
             return None
         if isinstance(dev, Corpus):
-            flat_labels(dev, None)
-            return dev, dev.y
-        X, y = dev
-        flat_labels(X, y)
-        return X, [list(labels) for labels in y]
+            X, y = dev, None
+        elif isinstance(dev, (list, tuple)) and len(dev) == 2:
+            X, y = dev
+        else:
+            raise SeqpaError("dev must be a pair (X, y) of sentences and labels, or a corpus")
+        try:
+            if not flat_labels(X, y):
+                raise SeqpaError("there is no token to score")
+        except SeqpaError as error:
+            raise SeqpaError(f"the dev set: {error}") from None
+        return X, X.y if y is None else [list(labels) for labels in y]
 
     def _moved(self, state: TrainingState) -> None:
         """The weights have moved: tag with them from now on, and freeze them when that is asked."""
@@ -351,7 +383,9 @@ class SequenceTagger:
                 if self._stale and self._state is not None:
                     self._keep(self._state.weights.freeze(self.average))
         if not hasattr(self, "_decoder"):
-            raise SeqpaError("this SequenceTagger is not trained yet: call fit, or load a model")
+            raise NotTrainedError(
+                "this SequenceTagger is not trained yet: call fit, or load a model"
+            )
         if self.constraints != self._decoder_constraints:
             self._prepare()
 
@@ -382,8 +416,8 @@ class SequenceTagger:
 
     def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
         """The tokens of one sentence, each with its label."""
-        tokens = list(tokens)
-        return list(zip(tokens, self.predict([tokens])[0], strict=True))
+        (labels,) = self.predict([tokens])
+        return list(zip(tokens, labels, strict=True))
 
     def predict_nbest(self, X: Any, k: int) -> list[list[tuple[float, list[str]]]]:
         """For each sentence the k best label lists with their scores, best first.
@@ -441,14 +475,21 @@ class SequenceTagger:
         return self._source.transform(X)
 
     def _fixed_indices(self, X: Any, fixed: Any) -> NDArray[np.int32]:
+        check_sentences(X)
+        if (
+            not is_list(fixed)
+            or not all(map(is_list, fixed))
+            or list(map(len, fixed)) != lengths_of(X).tolist()
+        ):
+            raise SeqpaError(
+                "fixed must hold a list for every sentence, in it one entry (a label or None) for "
+                "every token"
+            )
         index = {label: k for k, label in enumerate(self.classes_)}
-        lengths = X.lengths.tolist() if isinstance(X, Corpus) else [len(tokens) for tokens in X]
-        if [len(labels) for labels in fixed] != lengths:
-            raise SeqpaError("fixed must hold one entry (a label or None) for every token")
         flat: list[int] = []
         for i, labels in enumerate(fixed):
             for label in labels:
-                if label is not None and label not in index:
+                if label is not None and not (isinstance(label, str) and label in index):
                     raise SeqpaError(f"sentence {i + 1}: the fixed label {label!r} is unknown")
                 flat.append(-1 if label is None else index[label])
         return np.array(flat, np.int32)

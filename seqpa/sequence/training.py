@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqpa.errors import SeqpaError
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.inputs import FeatureSource
 from seqpa.sequence.learner import EpochTotals
@@ -88,4 +89,10 @@ def generator(random_state: Any) -> np.random.Generator:
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise SeqpaError(
+            f"random_state is {random_state!r}: it must be None, a whole number from 0 on or a "
+            f"generator"
+        ) from None

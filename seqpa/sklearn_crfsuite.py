@@ -1,0 +1,154 @@
+"""sklearn-crfsuite's estimator over a `SequenceTagger`: its scripts run with one import changed."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from seqpa.errors import NotTrainedError, SeqpaError
+from seqpa.sequence.tagger import SequenceTagger
+
+# The trainers of CRFsuite that go through the sentences one by one, and ours; PA by its pa_type.
+_ONLINE = {"ap": "perceptron", "arow": "arow"}
+_PA_TYPES = ("pa", "pa-i", "pa-ii")
+_BATCH = ("lbfgs", "l2sgd")
+
+
+class CRF(BaseEstimator):
+    """What `sklearn_crfsuite.CRF` takes, trained online.
+
+    CRFsuite's online trainers have their twins here: `pa` (`pa_type` 0, 1, 2; `c`;
+    `error_sensitive`, without which the cost is zero-one; `averaging`), `ap` and `arow` (`gamma`).
+    Its likelihood trainers, `lbfgs` (the default) and `l2sgd`, have none: in their place PA-I runs
+    with the defaults of `SequenceTagger`, and a warning says that `c1`, `c2` and `max_iterations`
+    had no effect. Every label and transition is always possible. With `X_dev` and `y_dev`, `fit`
+    keeps the epoch that is best there.
+
+    >>> X = [[{"word": "the"}, {"word": "dog"}], [{"word": "a"}, {"word": "dog"}]]
+    >>> crf = CRF(algorithm="pa", c=0.1, max_iterations=5, random_state=1)
+    >>> crf.fit(X, [["D", "N"], ["D", "N"]]).predict_single([{"word": "a"}, {"word": "dog"}])
+    ['D', 'N']
+    """
+
+    def __init__(
+        self,
+        algorithm: str | None = None,
+        min_freq: float | None = None,
+        all_possible_states: bool | None = None,
+        all_possible_transitions: bool | None = None,
+        c1: float | None = None,
+        c2: float | None = None,
+        max_iterations: int | None = None,
+        pa_type: int | None = None,
+        c: float | None = None,
+        error_sensitive: bool | None = None,
+        averaging: bool | None = None,
+        gamma: float | None = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.algorithm = algorithm
+        self.min_freq = min_freq
+        self.all_possible_states = all_possible_states
+        self.all_possible_transitions = all_possible_transitions
+        self.c1 = c1
+        self.c2 = c2
+        self.max_iterations = max_iterations
+        self.pa_type = pa_type
+        self.c = c
+        self.error_sensitive = error_sensitive
+        self.averaging = averaging
+        self.gamma = gamma
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None) -> CRF:
+        """Train on sentences of dicts, or of lists of feature strings."""
+        tagger = self._tagger()
+        for epoch in tagger.training(X, y, None if X_dev is None else (X_dev, y_dev)):
+            if self.verbose:
+                print(f"epoch {epoch.number}: loss {epoch.totals.loss:.4f}", flush=True)
+        self.tagger_ = tagger
+        return self
+
+    def _tagger(self) -> SequenceTagger:
+        """The tagger that these parameters ask for."""
+        algorithm = "lbfgs" if self.algorithm is None else self.algorithm
+        shared = {
+            "features": None,
+            "cutoff": max(1, math.ceil(self.min_freq or 0)),
+            "random_state": self.random_state,
+        }
+        if algorithm in _BATCH:
+            warnings.warn(
+                f"seqpa has no algorithm {algorithm!r}: it trains with 'pa-i' and its own defaults "
+                f"instead, and c1, c2 and max_iterations have no effect",
+                stacklevel=3,
+            )
+            return SequenceTagger(**shared)
+        shared["epochs"] = 10 if self.max_iterations is None else self.max_iterations
+        if algorithm in _ONLINE:
+            gamma = 1.0 if self.gamma is None else self.gamma
+            return SequenceTagger(algorithm=_ONLINE[algorithm], C=0.5 / gamma, **shared)
+        pa_type = 1 if self.pa_type is None else self.pa_type
+        if algorithm != "pa" or pa_type not in range(len(_PA_TYPES)):
+            raise SeqpaError(
+                f"algorithm {algorithm!r} with pa_type {pa_type!r} is unknown: choose "
+                f"{', '.join((*_BATCH, *_ONLINE))}, or pa with pa_type 0, 1 or 2"
+            )
+        return SequenceTagger(
+            algorithm=_PA_TYPES[pa_type],
+            C=1.0 if self.c is None else self.c,
+            cost="zero-one" if self.error_sensitive is False else "hamming",
+            average=self.averaging is not False,
+            **shared,
+        )
+
+    @property
+    def _trained(self) -> SequenceTagger:
+        if not hasattr(self, "tagger_"):
+            raise NotTrainedError("this CRF is not trained yet: call fit")
+        return self.tagger_
+
+    def predict(self, X: Any) -> list[list[str]]:
+        """The labels of each sentence."""
+        return self._trained.predict(X)
+
+    def predict_single(self, xseq: Any) -> list[str]:
+        """The labels of one sentence."""
+        return self.predict([xseq])[0]
+
+    def predict_marginals(self, X: Any) -> Any:
+        """Not here: online learning gives margins, no probabilities."""
+        raise SeqpaError(
+            "seqpa has margins, no probabilities: crf.tagger_.confidence(X) or predict_nbest(X, k)"
+        )
+
+    predict_marginals_single = predict_marginals
+
+    def score(self, X: Any, y: Any) -> float:
+        """The share of tokens that get the right label."""
+        return self._trained.score(X, y)
+
+    @property
+    def classes_(self) -> list[str]:
+        """The labels."""
+        return self._trained.classes_
+
+    @property
+    def state_features_(self) -> dict[tuple[str, str], float]:
+        """(attribute, label) -> weight."""
+        return self._trained.state_features_
+
+    @property
+    def transition_features_(self) -> dict[tuple[str, str], float]:
+        """(label, next label) -> weight."""
+        return self._trained.transition_features_
+
+    @property
+    def attributes_(self) -> list[str]:
+        """The attributes that have a weight."""
+        return list(dict.fromkeys(attribute for attribute, _ in self.state_features_))
