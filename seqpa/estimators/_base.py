@@ -278,7 +278,10 @@ class LinearEstimator(OnlineEstimator):
     def _scores(self, X: Any) -> Floats:
         """w_k·x_i of new examples, float64[n, K]."""
         check_is_fitted(self)
-        X = self._validate(X, reset=False, ensure_all_finite=True)
+        return self._scores_of_valid(self._validate(X, reset=False, ensure_all_finite=True))
+
+    def _scores_of_valid(self, X: Any) -> Floats:
+        """The same for input that is checked already, and has lost the names of its columns."""
         if self._learner.joint:
             return self._examples(X).scores(self._weights)
         weights = self._weights
