@@ -1,8 +1,11 @@
 """The core beside scikit-learn's SGDClassifier(learning_rate="pa1") and river's PAClassifier.
 
-python benchmarks/core.py            the table of RESULTS.md, a few minutes
-python benchmarks/core.py --quick    the same on a tenth of the data, in seconds
-python benchmarks/core.py --write    puts the table into RESULTS.md
+SEQPA_DATA=DIR python benchmarks/core.py    the table of RESULTS.md, a few minutes
+python benchmarks/core.py --data DIR        the same
+python benchmarks/core.py --quick           on a tenth of the made-up examples, in seconds
+python benchmarks/core.py --write           puts the table into RESULTS.md
+
+The examples are made up, but for the tokens of DIR/ptb-sample, which are left out without a DIR.
 
 Ours and theirs run in turn, several times each, in one process and one thread. The times are
 medians of the processor time (other load on the machine disturbs it less than the wall clock), the
@@ -16,8 +19,10 @@ import argparse
 import os
 import statistics
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +40,8 @@ included. Two classes: the same algorithm on both sides, and the same weights. T
 margin is violated, `PAClassifier` moves two of the ten weight vectors, one-vs-rest each whose own
 margin is violated, and `MIRAClassifier` those of all labels too close to the right one, by the
 smallest change that mends them all. Where most features are rare, moving two learns less from a
-single pass. A call for each example pays for Python's own calls and for checks of the input; river
+single pass. The treebank's tokens have the word, its neighbours, prefixes and suffixes as features,
+all ones. A call for each example pays for Python's own calls and for checks of the input; river
 takes dictionaries and checks nothing.
 """
 GRID = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
@@ -43,16 +49,22 @@ GRID = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 
 @dataclass(frozen=True)
 class Data:
-    """Training, validation and test parts: 8/10, 1/10 and 1/10."""
+    """Examples for training, then `n_valid` for validation, then `n_test` for the score.
+
+    A tenth of all each, if not given.
+    """
 
     X: Any
     y: np.ndarray
+    n_valid: int | None = None
+    n_test: int | None = None
 
     def part(self, name: str) -> tuple[Any, np.ndarray]:
         n = len(self.y)
-        rows = {"train": slice(0, n * 8 // 10), "valid": slice(n * 8 // 10, n * 9 // 10)}
-        chosen = rows.get(name, slice(n * 9 // 10, n))
-        return self.X[chosen], self.y[chosen]
+        test = n - (n // 10 if self.n_test is None else self.n_test)
+        valid = test - (n // 10 if self.n_valid is None else self.n_valid)
+        rows = {"train": slice(0, valid), "valid": slice(valid, test), "test": slice(test, n)}
+        return self.X[rows[name]], self.y[rows[name]]
 
 
 def labels(scores: np.ndarray, noise: float, rng: np.random.Generator) -> np.ndarray:
@@ -80,6 +92,35 @@ def text_like(n: int, d: int, nonzeros: int, n_classes: int) -> Data:
     X.sum_duplicates()
     K = 1 if n_classes == 2 else n_classes
     return Data(X, labels(X @ rng.normal(size=(d, K)), 0.3, rng))
+
+
+def tokens(folder: Path) -> Data:
+    """The words of the treebank sample with one of its ten most frequent tags, as ones and zeros.
+
+    Features are the word, its neighbours, its prefixes and suffixes; validation is the last tenth
+    of train.txt, the score is on test.txt.
+    """
+    found = {name: list(tagged(folder / f"{name}.txt")) for name in ("train", "test")}
+    frequent = [tag for tag, _ in Counter(tag for _, tag in found["train"]).most_common(10)]
+    train, test = ([one for one in found[name] if one[1] in frequent] for name in found)
+    numbers: dict[str, int] = {}
+    columns = [[numbers.setdefault(f, len(numbers)) for f in fs] for fs, _ in train + test]
+    ends = np.cumsum([0, *map(len, columns)])
+    X = sparse.csr_matrix((np.ones(ends[-1]), np.concatenate(columns), ends))
+    X.sort_indices()
+    y = np.array([frequent.index(tag) for _, tag in train + test])
+    return Data(X, y, n_valid=len(train) // 10, n_test=len(test))
+
+
+def tagged(path: Path) -> Iterator[tuple[list[str], str]]:
+    """The features and the tag of each token of a file with a word, a tab, a tag on each line."""
+    for sentence in path.read_text(encoding="utf-8").strip().split("\n\n"):
+        lines = [line.split("\t") for line in sentence.splitlines()]
+        words = ["", "", *(word for word, _ in lines), "", ""]
+        for i, (word, tag) in enumerate(lines):
+            window = [f"word[{j - 2}]={words[i + j]}" for j in range(5)]
+            ends = [f"{word[:n]}-" for n in (1, 2, 3)] + [f"-{word[-n:]}" for n in (1, 2, 3)]
+            yield window + list(dict.fromkeys(ends)), tag
 
 
 def ours(C: float, average: bool = False, kind: type = PAClassifier) -> Any:
@@ -187,21 +228,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the data, in seconds")
     parser.add_argument("--write", action="store_true", help="put the table into RESULTS.md")
+    parser.add_argument("--data", type=Path, help="folder of the corpora (default: SEQPA_DATA)")
     arguments = parser.parse_args()
+    corpora = arguments.data or (os.environ.get("SEQPA_DATA") and Path(os.environ["SEQPA_DATA"]))
     scale, repeats = (10, 3) if arguments.quick else (1, 21)
     n_dense, n_sparse, d_sparse = 100_000 // scale, 200_000 // scale, 100_000
-    rows = []
-    for n_classes, kind in ((2, "two classes"), (10, "ten classes")):
-        for name, data in (
-            (f"{n_dense:,} × 100 dense, {kind}", dense(n_dense, 100, n_classes)),
-            (
-                f"{n_sparse:,} × {d_sparse:,} sparse (20), {kind}",
-                text_like(n_sparse, d_sparse, 20, n_classes),
-            ),
-        ):
-            for estimator in (PAClassifier,) if n_classes == 2 else (PAClassifier, MIRAClassifier):
-                for average in (False, True):
-                    rows.append(against_sgd(name, data, repeats, average, estimator))
+    pa, both = (PAClassifier,), (PAClassifier, MIRAClassifier)
+    d, s = f"{n_dense:,} × 100 dense", f"{n_sparse:,} × {d_sparse:,} sparse (20)"
+    tasks = [
+        (f"{d}, two classes", dense(n_dense, 100, 2), pa),
+        (f"{s}, two classes", text_like(n_sparse, d_sparse, 20, 2), pa),
+        (f"{d}, ten classes", dense(n_dense, 100, 10), both),
+        (f"{s}, ten classes", text_like(n_sparse, d_sparse, 20, 10), both),
+    ]
+    if corpora:
+        real = tokens(corpora / "ptb-sample")
+        n, k = real.part("train")[0].shape
+        tasks.append((f"treebank tokens, {n:,} × {k:,} sparse, ten tags", real, both))
+    else:
+        print("tokens of the treebank left out: name the corpora with --data DIR or SEQPA_DATA=DIR")
+    rows = [
+        against_sgd(name, data, repeats, average, kind)
+        for name, data, kinds in tasks
+        for kind in kinds
+        for average in (False, True)
+    ]
     rows.append(against_river(20_000 // scale, 20, 3, one_by_one=False))
     rows.append(against_river(2_000 // scale, 20, 3, one_by_one=True))
     load = f"Load average at the end: {os.getloadavg()[1]:.1f}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import warnings
 
@@ -10,8 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 
-from seqpa import MIRAClassifier, PAClassifier, PARegressor, SeqpaError
+from seqpa import (
+    MIRAClassifier,
+    PAClassifier,
+    PARegressor,
+    PAUniclass,
+    PerceptronClassifier,
+    SeqpaError,
+)
 from seqpa.estimators import _base
 
 DRAW = np.random.default_rng(3)
@@ -105,6 +114,44 @@ def test_a_parameter_set_between_calls_is_checked() -> None:
     model = begun()
     with pytest.raises(SeqpaError, match=re.escape("PAClassifier: C=-1; it must be")):
         model.set_params(C=-1).partial_fit(X[:1], Y[:1])
+
+
+@pytest.mark.parametrize(
+    ("model", "late"),
+    [
+        (PAClassifier(), {"variant": "PA-II"}),
+        (PAClassifier(), {"margin": 5.0}),
+        (PAClassifier(), {"average": True}),
+        (PAClassifier(), {"fit_intercept": True}),
+        (PAClassifier(), {"cost": {0: {1: 2.0}}}),
+        (PARegressor(), {"epsilon": 9.0}),
+        (PAUniclass(learn_radius=True), {"max_radius": 7.0}),
+        (PerceptronClassifier(), {"average": "last"}),
+    ],
+)
+def test_what_the_weights_were_begun_with_stays(model, late: dict) -> None:
+    model = clone(model).fit(X, Y)
+    before, passes = model.get_params(), model.n_iter_
+    name, value = next(iter(late.items()))
+    with pytest.raises(SeqpaError, match=re.escape(f"{name}={value!r}, but training began")):
+        model.set_params(**late).partial_fit(X[:1], Y[:1])
+    assert model.n_iter_ == passes
+    model.set_params(**before).partial_fit(X[:1], Y[:1])
+    model.set_params(**late).fit(X, Y)
+
+
+def test_what_each_call_uses_may_change() -> None:
+    model = begun()
+    given = model.set_params(C=0.5).partial_fit(X[20:], Y[20:]).coef_
+    assert not np.allclose(given, begun().partial_fit(X[20:], Y[20:]).coef_)
+    cost = np.array([[0.0, 2.0], [1.0, 0.0]])
+    model = pickle.loads(pickle.dumps(PAClassifier(C=0.1, cost=cost).fit(X, Y)))
+    model.set_params(C=1, tol=None, class_weight={0: 2.0}).partial_fit(X, Y)
+
+
+def test_labels_of_several_kinds() -> None:
+    with pytest.raises(SeqpaError, match="several kinds: int, str"):
+        PAClassifier().fit(X, np.array([1, "one"], dtype=object)[Y])
 
 
 def test_classes_may_come_again_in_any_order_but_not_change() -> None:

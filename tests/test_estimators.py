@@ -27,6 +27,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import validate_data
 
 from seqpa import (
     EllipsoidClassifier,
@@ -44,6 +45,7 @@ from seqpa import (
     PerceptronClassifier,
     SeqpaError,
 )
+from seqpa.estimators import _base
 
 
 def zero_one(right: object, predicted: object) -> float:
@@ -374,6 +376,21 @@ def test_read_only_and_mapped_input_is_left_alone(estimator, kind: str, tmp_path
         same(expected, clone(estimator).fit(given, y), given, tolerance=1e-9)
     np.testing.assert_array_equal(mapped, X)
     np.testing.assert_array_equal(frozen.toarray(), X)
+
+
+@laws
+def test_fit_checks_its_input_once(estimator, kind: str, monkeypatch) -> None:
+    """What is checked has lost the names of its columns: checked again, it would be warned of."""
+    X, y = data(kind)
+    given = []
+
+    def noted(model, X, *args, **options):
+        given.append(X)
+        return validate_data(model, X, *args, **options)
+
+    monkeypatch.setattr(_base, "validate_data", noted)
+    clone(estimator).fit(sparse.csr_matrix(X), y)
+    assert len(given) == 1
 
 
 @laws

@@ -273,6 +273,7 @@ def test_vanishing_norms_are_no_direction(step: str) -> None:
     assert run.updates == 0
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("form", FORMS)
 def test_overflowing_norm_names_the_row(form: str) -> None:
     X = FORMS[form](np.array([[1.0, 2.0], [1e200, 0.0]]))
@@ -282,6 +283,7 @@ def test_overflowing_norm_names_the_row(form: str) -> None:
         PAClassifier().fit(X, [0, 1])
 
 
+@pytest.mark.pure
 def test_overflowing_weights_are_an_error() -> None:
     X = [[1e-140], [1.0], [1e150], [1e150]]
     with pytest.raises(ValueError, match="overflow"):

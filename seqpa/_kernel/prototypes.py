@@ -76,10 +76,11 @@ def _level(
     kappa: cython.double,
     cap: cython.double,
 ) -> cython.double:
-    """θ of `_all_margins` if the `count` constraints that lack `total` were the active ones."""
-    if total > cap * (A + count * (A + kappa)):
-        return (total - cap * A) / count
-    return (A + kappa) * total / (A + count * (A + kappa))
+    """θ of `_all_margins` if the `count` constraints that lack `total` were the active ones.
+
+    The higher of two: T = θ/(A + κ) in total = AT + count·θ, and T = C in the same line.
+    """
+    return max((A + kappa) * total / (A + count * (A + kappa)), (total - cap * A) / count)
 
 
 @cython.cfunc

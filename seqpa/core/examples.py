@@ -6,9 +6,9 @@ show in the norm of their row, so no second look at the data is needed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,13 @@ from seqpa._kernel import weights as kernel
 from seqpa.errors import SeqpaError
 
 Floats: TypeAlias = NDArray[np.float64]
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 _SCALE = "scale the features first, for example with MaxAbsScaler or StandardScaler"
+
+
+def finds_overflow(function: _Function) -> _Function:
+    """For what finds an overflow afterwards: uncompiled, NumPy would warn of it on the way."""
+    return function if kernel.COMPILED else np.errstate(over="ignore", invalid="ignore")(function)
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,7 @@ class Examples:
         return cls._checked(_as_matrix(stack[by_example]), False, K)
 
     @classmethod
+    @finds_overflow
     def _checked(cls, matrix: Any, bias: bool, joint: int) -> Examples:
         rows = _kernel_rows(matrix, bias)
         norms2 = np.empty(matrix.shape[0])

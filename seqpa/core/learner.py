@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqpa._kernel import vectors as kernel
 from seqpa._kernel import weights
 from seqpa.core import steps
-from seqpa.core.examples import Examples
+from seqpa.core.examples import Examples, finds_overflow
 from seqpa.core.problems import Problem, Uniclass
 from seqpa.errors import SeqpaError
 
@@ -76,6 +76,7 @@ class OnlineLearner(ABC):
         self.seen = 0
         self._step = steps.code(step)
 
+    @finds_overflow
     def run(
         self,
         examples: Examples,

@@ -71,6 +71,9 @@ RULES: dict[str, Rule] = {
 }
 
 
+# What may change between calls of partial_fit; the learner is built with all the others.
+_EACH_CALL = {"C", "class_weight", "max_iter", "tol", "shuffle", "random_state"}
+
 _LABELS = "iubU"  # whole numbers, truth values and strings: labels, whatever they are
 
 
@@ -80,12 +83,21 @@ def _parameters(estimator: type) -> tuple[str, ...]:
     return tuple(estimator._get_param_names())  # type: ignore[attr-defined]
 
 
+@cache
+def _lasting(estimator: type) -> tuple[str, ...]:
+    """Those of them that hold from the first call of partial_fit to the last."""
+    return tuple(name for name in _parameters(estimator) if name not in _EACH_CALL)
+
+
 def _is_finite(y: NDArray[Any]) -> bool:
     return y.dtype.kind == "f" and bool(np.isfinite(y).all())
 
 
 def check_labels(y: NDArray[Any]) -> None:
-    """Refuse a y that is not made of labels, such as 0.5."""
+    """Refuse a y that is not made of labels, such as 0.5, or of labels that no order sorts."""
+    kinds = {type(label).__name__ for label in y} if y.dtype.kind == "O" else set()
+    if len(kinds) > 1:
+        raise SeqpaError(f"y mixes labels of several kinds: {', '.join(sorted(kinds))}")
     if y.ndim > 1 or y.dtype.kind not in _LABELS:
         check_classification_targets(y)
 
@@ -156,6 +168,16 @@ class OnlineEstimator(BaseEstimator, ABC):
                     f"{type(self).__name__}: {name}={getattr(self, name)!r}; it must be {rule[1]}"
                 )
 
+    def _check_unchanged(self) -> None:
+        """Refuse a parameter that was changed too late for the learner to hear of it."""
+        for name, before in self._built_with.items():
+            now = getattr(self, name)
+            if now is not before and not (isinstance(now, str | Real) and now == before):
+                raise SeqpaError(
+                    f"{type(self).__name__}: {name}={now!r}, but training began with {before!r}; "
+                    "begin again with fit, or set it back"
+                )
+
     def _validate(self, X: Any, y: Any = "no_validation", *, reset: bool, **rules: Any) -> Any:
         # Examples finds NaN and infinity itself, on the way to the norms that it needs anyway.
         rules.setdefault("ensure_all_finite", self._feature_map() is not None)
@@ -208,6 +230,8 @@ class OnlineEstimator(BaseEstimator, ABC):
         start: Floats | None = None,
     ) -> None:
         """Learn from checked input: from the beginning or further; one pass or as many as asked."""
+        if not begin:
+            self._check_unchanged()
         if begin and self._feature_map() is not None:
             fresh: FeatureMap = as_feature_map(copy.deepcopy(self._feature_map()))
             self.features_ = fresh.fit(X, target, n_labels)
@@ -225,6 +249,7 @@ class OnlineEstimator(BaseEstimator, ABC):
                 joint=examples.joint > 0,
                 start=start,
             )
+            self._built_with = {name: getattr(self, name) for name in _lasting(type(self))}
             self.n_iter_ = self.n_updates_ = self.online_mistakes_ = 0
             self.online_loss_ = self.online_squared_loss_ = self.online_cost_ = 0.0
         runs: Iterable[Run]
@@ -278,7 +303,10 @@ class LinearEstimator(OnlineEstimator):
     def _scores(self, X: Any) -> Floats:
         """w_k·x_i of new examples, float64[n, K]."""
         check_is_fitted(self)
-        X = self._validate(X, reset=False, ensure_all_finite=True)
+        return self._scores_of_valid(self._validate(X, reset=False, ensure_all_finite=True))
+
+    def _scores_of_valid(self, X: Any) -> Floats:
+        """The same for input that is checked already, and has lost the names of its columns."""
         if self._learner.joint:
             return self._examples(X).scores(self._weights)
         weights = self._weights
@@ -304,7 +332,7 @@ class LabelClassifier(ClassifierMixin, OnlineEstimator):
         self.classes_, target = _classes_of(y)
         if len(self.classes_) < 2:
             raise SeqpaError(
-                f"{type(self).__name__}: y holds one class only, {self.classes_[0]!r}; "
+                f"{type(self).__name__}: y holds one class only, {self.classes_.tolist()[0]!r}; "
                 "a classifier needs two or more"
             )
         self._learn(X, y, target, begin=True, once=False)
@@ -314,6 +342,8 @@ class LabelClassifier(ClassifierMixin, OnlineEstimator):
         """Go on learning: one pass over the examples in the given order.
 
         classes  all labels there will ever be; needed by the first call only
+
+        Between calls C, class_weight and what only `fit` uses may be set anew, nothing else.
         """
         self._check_parameters()
         begin = self._first()
@@ -338,7 +368,7 @@ class LabelClassifier(ClassifierMixin, OnlineEstimator):
         unknown = self.classes_[target] != y
         if np.any(unknown):
             raise SeqpaError(
-                f"y holds {y[unknown][0]!r}, which is not among the classes "
+                f"y holds {y[unknown].tolist()[0]!r}, which is not among the classes "
                 f"{self.classes_.tolist()}"
             )
         self._learn(X, y, target, begin=begin, once=True)

@@ -109,7 +109,7 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
             )
         C = self._option("C", 1.0)
         self._train(X, relevant, relevant.shape[1], C=C, begin=begin, once=once)
-        self._set_threshold(self._scores(X), relevant.astype(bool), begin)
+        self._set_threshold(self._scores_of_valid(X), relevant.astype(bool), begin)
         return self
 
     def _set_threshold(self, scores: Floats, relevant: NDArray[np.bool_], begin: bool) -> None:
