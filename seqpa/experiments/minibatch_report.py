@@ -289,6 +289,12 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
         f"order: {', '.join(_label(key) for key in ranked)}; the means of the document's own "
         f"Table 2: {', '.join(_label(key) for key in sorted(theirs, key=lambda key: theirs[key]))}"
     )
+    rising = [
+        f"{n} {_NAMES[s]}"
+        for i, n in enumerate(names)
+        for s in VARIANTS
+        if online[s, 20][i] >= online[s, 1][i]
+    ]
     found = []
     if set(names) == set(SETS):
         cells = verdicts(rows)
@@ -304,8 +310,8 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
     found += [
         Check(
             "§4.2",
-            "the best test errors come with B = 4 and 8",
-            all(B > 1 for _, B in ranked[:6]),
+            "the best test errors come with B = 4 and 8, for each variant",
+            all(next(B for step, B in ranked if step == s) > 1 for s in VARIANTS),
             f"mean over the sets in %: {listed}",
         ),
         Check(
@@ -324,13 +330,14 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
         _smooth(rows, names),
         Check(
             "§4.2",
-            "the online error falls as B grows",
-            all(bool(np.all(online[s, 20] < online[s, 1])) for s in VARIANTS),
+            "the online error falls as B grows, on all sets",
+            not rising,
             "mean over the sets in % for B = 1, 2, 4, 8, 20: "
             + "; ".join(
                 f"{_NAMES[s]} " + ", ".join(f"{online[s, B].mean():.2f}" for B in BATCH_SIZES)
                 for s in VARIANTS
-            ),
+            )
+            + f"; B = 20 is not below B = 1 for: {', '.join(rising) or 'none'}",
         ),
     ]
     tendency = {
@@ -405,6 +412,7 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
             ),
         )
     )
+    cases = 2 * len(VARIANTS) * len(names)
     worse_online = [
         f"{n} {_label((s, B))}"
         for s in VARIANTS
@@ -415,12 +423,12 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
         Check(
             "abstract",
             "in the long term mini-batches perform at least as well as B = 1",
-            not worse_online,
-            "online error of B = 4 or 8 significantly above that of B = 1 for: "
-            + (", ".join(worse_online) or "none"),
+            len(worse_online) <= 0.05 * cases,
+            "online error of B = 4 or 8 significantly above that of B = 1 (at 5 %) in "
+            f"{len(worse_online)} of {cases} cases: {', '.join(worse_online) or 'none'}",
         )
     )
-    apart = max(float(np.max(np.abs(online["PA-II", B] - online["PA-LS", B]))) for B in BATCH_SIZES)
+    apart = np.abs([online["PA-II", B] - online["PA-LS", B] for B in BATCH_SIZES])
     ahead = float(np.mean([online["PA-I", B] <= online["PA-II", B] for B in BATCH_SIZES]))
     late = [
         (n, s)
@@ -431,9 +439,10 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
     found += [
         Check(
             "§4.2",
-            "BPAII and BPALS behave very similarly",
-            apart < 2.0,
-            f"online errors at most {apart:.2f} points apart",
+            "BPAII and BPALS usually behave very similarly",
+            float(np.mean(apart <= 1.0)) >= 0.75,
+            f"online errors within a point in {100 * np.mean(apart <= 1.0):.0f} % of sets and "
+            f"sizes, at most {apart.max():.2f} points apart",
         ),
         Check(
             "§4.2",
