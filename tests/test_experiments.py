@@ -144,6 +144,25 @@ def test_output_that_is_a_file(tmp_path: Path, capsys) -> None:
     assert (tmp_path / "x").read_text(encoding="utf-8") == "mine"
 
 
+def test_output_that_cannot_be_written_is_found_out_first(
+    tmp_path: Path, monkeypatch, capsys
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert main(["experiment", "noise", "-o", str(tmp_path / "deep" / "x")]) == 2
+    said = capsys.readouterr()
+    assert f"{tmp_path / 'deep' / 'x'}: cannot be written" in said.err
+    assert not said.out  # no trial was begun
+    assert not (tmp_path / "deep").exists()
+
+
+def test_an_earlier_report_in_the_folder_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "report.md").write_text("old", encoding="utf-8")
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    assert main(["experiment", "horizon", "-o", str(tmp_path), "--quick", "--jobs", "1"]) == 0
+    assert (tmp_path / "report.md").read_text(encoding="utf-8").startswith("# C and the number")
+    assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "mine"
+
+
 def test_without_matplotlib_nothing_is_begun(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert main(["experiment", "noise", "-o", str(tmp_path / "x")]) == 2
