@@ -240,7 +240,7 @@ class Division(NamedTuple):
         """The online error of the first pass, and the test error after each pass."""
         learner, online, tested = self.learner(algorithm), [], []
         for wrong in itertools.islice(_passes(learner, C, len(self.y_learn)), PASSES):
-            online.append(float(wrong.mean()))
+            online.append(float(wrong[learner.before :].mean()))
             tested.append(float(np.mean(self.y_test * learner.scores(self.test) <= 0)))
         return online[0], tested
 
@@ -253,6 +253,7 @@ class DisjointLearner:
     """`WindowLearner`'s face on mini-batches that follow one another (`KernelLearner`)."""
 
     def __init__(self, inner: Floats, y: Floats, step: str, size: int) -> None:
+        self.before = size
         self._learner = KernelLearner(Binary(), step, kernel=Kernel("precomputed"), batch_size=size)
         self._inner, self._y = Examples.from_array(inner), y
 

@@ -22,6 +22,8 @@ class WindowLearner:
     y      float64[n], ±1
     step   "PA-I", "PA-II" or "PA-LS"
 
+    `before` says how many examples arrive before any was learnt, beyond the first.
+
     A window of one example makes the plain step of PA-I, here τ = (1 − 0)/4, then (1 + 0.5)/1.
 
     >>> inner = np.array([[4.0, 2.0], [2.0, 1.0]])
@@ -31,6 +33,7 @@ class WindowLearner:
     """
 
     def __init__(self, inner: Floats, y: Floats, step: str, size: int) -> None:
+        self.before = 0
         self._inner, self._y = np.ascontiguousarray(inner), y
         self._step, self._size = code(step), size
         self.coef = np.zeros(len(y))
