@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from seqpa.cli import main
 from seqpa.core import Examples, Multiclass
+from seqpa.core.batch import solve_batch
 from seqpa.core.ellipsoid import EllipsoidLearner
 from seqpa.core.kernels import Kernel
 from seqpa.core.mira import PrototypeLearner
@@ -33,11 +34,20 @@ from seqpa.experiments.minibatch_report import (
     verdicts,
     worse_cells,
 )
-from seqpa.experiments.minibatch_trials import ALGORITHMS, C_GRID, SIGMA_GRID, Data, Division, best
+from seqpa.experiments.minibatch_trials import (
+    ALGORITHMS,
+    C_GRID,
+    SIGMA_GRID,
+    Data,
+    DisjointLearner,
+    Division,
+    best,
+)
 from seqpa.experiments.multiclass import BETA, prototypes_in_kernel_space
 from seqpa.experiments.outcome import Check, Outcome, markdown_table
 from seqpa.experiments.setup import Setup
 from seqpa.experiments.synthetic import best_linear, gaussians
+from seqpa.experiments.windows import WindowLearner
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib (the extra plot)")
 NEED_NO_DATA = ("noise", "aggressiveness", "horizon")
@@ -108,11 +118,23 @@ def test_missing_data_says_what_where_and_what_else(tmp_path: Path, monkeypatch,
     assert len(error.splitlines()) == 1
     monkeypatch.setenv("SEQPA_DATA", str(tmp_path))
     assert main(["experiment", "averaging", "-o", str(tmp_path / "x")]) == 2
-    assert str(tmp_path / "usps") in capsys.readouterr().err
+    assert f"{tmp_path}: not there: usps (USPS" in capsys.readouterr().err
     monkeypatch.setenv("SEQPA_DATA", str(tmp_path / "nowhere"))
     assert main(["experiment", "averaging", "-o", str(tmp_path / "x")]) == 2
     assert "no such folder" in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
+
+
+def test_every_missing_set_is_named_and_no_other(tmp_path: Path) -> None:
+    for name in ("breast", "sonar"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.csv").write_text("1,a\n2,b\n", encoding="utf-8")
+    (tmp_path / "ptb-sample").mkdir()
+    (tmp_path / "ptb-sample" / "train.txt").write_text("word\ttag\n", encoding="utf-8")
+    with pytest.raises(SeqpaError) as error:
+        folder_of(Setup(data=tmp_path), (*SETS, "ptb-sample"), "something")
+    named = [name for name in SOURCES if f" {name} ({SOURCES[name]})" in str(error.value)]
+    assert named == ["diabetes", "heart", "ionosphere", "liver", "twonorm", "ptb-sample"]
 
 
 def test_output_that_is_a_file(tmp_path: Path, capsys) -> None:
@@ -120,6 +142,25 @@ def test_output_that_is_a_file(tmp_path: Path, capsys) -> None:
     assert main(["experiment", "noise", "-o", str(tmp_path / "x")]) == 2
     assert "is a file" in capsys.readouterr().err
     assert (tmp_path / "x").read_text(encoding="utf-8") == "mine"
+
+
+def test_output_that_cannot_be_written_is_found_out_first(
+    tmp_path: Path, monkeypatch, capsys
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert main(["experiment", "noise", "-o", str(tmp_path / "deep" / "x")]) == 2
+    said = capsys.readouterr()
+    assert f"{tmp_path / 'deep' / 'x'}: cannot be written" in said.err
+    assert not said.out  # no trial was begun
+    assert not (tmp_path / "deep").exists()
+
+
+def test_an_earlier_report_in_the_folder_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "report.md").write_text("old", encoding="utf-8")
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    assert main(["experiment", "horizon", "-o", str(tmp_path), "--quick", "--jobs", "1"]) == 0
+    assert (tmp_path / "report.md").read_text(encoding="utf-8").startswith("# C and the number")
+    assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "mine"
 
 
 def test_without_matplotlib_nothing_is_begun(tmp_path: Path, monkeypatch, capsys) -> None:
@@ -206,6 +247,40 @@ def test_learners_taken_into_kernel_space_make_the_same_steps(algorithm: str) ->
     assert moved.tolist() == linear.moves.any(axis=1).tolist()
 
 
+@pytest.mark.parametrize("step", ["PA-I", "PA-II", "PA-LS"])
+@pytest.mark.parametrize("size", [1, 3, 8])
+def test_windows_make_the_steps_of_the_last_examples(step: str, size: int) -> None:
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(30, 4)), rng.choice([-1.0, 1.0], 30)
+    X[9] = X[7]  # a singular Gram matrix
+    inner = X @ X.T + 1.0
+    learner = WindowLearner(inner, y, step, size)
+    w = np.zeros(5)
+    Z = np.column_stack([X, np.ones(30)])  # the bias as a feature
+    for order in (np.arange(30), rng.permutation(30)):
+        wrong = []
+        for t in range(30):
+            last = order[max(0, t - size + 1) : t + 1]
+            D = y[last, None] * Z[last]
+            wrong.append(D[-1] @ w <= 0)
+            w += solve_batch(D @ D.T, 1.0 - D @ w, 0.3, step) @ D
+        assert learner.run(order, C=0.3).tolist() == wrong
+    assert learner.scores(inner) == pytest.approx(Z @ w)
+
+
+def test_batches_one_after_another_are_not_windows() -> None:
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(20, 3))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    inner, order = X @ X.T + 1.0, np.arange(20)
+    windows, one = (kind(inner, y, "PA-II", 1) for kind in (WindowLearner, DisjointLearner))
+    assert windows.run(order, 0.2).tolist() == one.run(order, 0.2).tolist()
+    assert windows.scores(inner) == pytest.approx(one.scores(inner))
+    windows, four = (kind(inner, y, "PA-II", 4) for kind in (WindowLearner, DisjointLearner))
+    assert four.run(order, 0.2)[:4].all()  # nothing is learnt before the first is full
+    assert not windows.run(order, 0.2)[:4].all()
+
+
 def test_published_table_is_complete() -> None:
     cells = {(name, *key): cell for name in SETS for key, cell in published(name).items()}
     assert len(cells) == 63
@@ -249,9 +324,9 @@ def test_the_smallest_online_error_chooses() -> None:
 
 def test_a_division_keeps_learning_and_testing_apart() -> None:
     inner = Division.of(Data("breast cancer", None, 100), trial=3, sigma=10.0)
-    assert inner.learn.matrix.shape == (75, 75)
+    assert inner.learn.shape == (75, 75)
     assert inner.test.shape == (25, 75)
-    assert np.allclose(np.diagonal(inner.learn.matrix), 2.0)  # K(x, x) and the bias
+    assert np.allclose(np.diagonal(inner.learn), 2.0)  # K(x, x) and the bias
     assert inner.test.max() < 2.0
 
 

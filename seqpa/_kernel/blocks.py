@@ -6,6 +6,7 @@ left is one pass here: each update inside the block corrects the scores of the e
 
     block_pass   the same loop as `vectors.linear_pass`, w += τδ, with an optional Budget
     batch_pass   several constraints at once: one quadratic problem for each mini-batch
+    window_pass  the same for mini-batches that overlap: at each round, the last few examples
     ball_pass    uniclass: a centre in the kernel's space
     gaussian     inner products to values of the RBF kernel
 
@@ -157,6 +158,65 @@ def batch_pass(
                     if c.down >= 0:
                         block.move(t, end - 1, c.down, -tau, run.seen + end - 1)
             begin = end
+
+
+@cython.ccall
+def window_pass(
+    gram: cython.const[cython.double][:, ::1],
+    y: cython.const[cython.double][::1],
+    order: cython.const[cython.Py_ssize_t][::1],
+    size: cython.Py_ssize_t,
+    step: cython.int,
+    C: cython.double,
+    coef: cython.double[::1],
+    scores: cython.double[::1],
+    wrong: cython.uchar[::1],
+    qp: BoxQP,
+):
+    """Two classes; at round t the examples order[t − size + 1], ..., order[t] make one step.
+
+    gram    (n, n) the inner products of all examples
+    y       (n,) ±1
+    coef    (n,) w = Σ coef_i φ(x_i), which is moved
+    scores  (n,) scratch: w·φ(x) of the examples of the present window
+    wrong   set to 1 where the example that arrives is mistaken, a score of 0 included
+    """
+    t: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    a: cython.Py_ssize_t
+    b: cython.Py_ssize_t
+    n: cython.Py_ssize_t
+    first: cython.Py_ssize_t
+    score: cython.double
+    move: cython.double
+    with cython.nogil:
+        for t in range(order.shape[0]):
+            i = order[t]
+            score = 0.0
+            for j in range(coef.shape[0]):
+                score += gram[i, j] * coef[j]
+            scores[i] = score
+            wrong[t] = y[i] * score <= 0.0
+            first = max(0, t - size + 1)
+            n = t - first + 1
+            for a in range(n):
+                i = order[first + a]
+                for b in range(a + 1):
+                    j = order[first + b]
+                    qp.A[a, b] = qp.A[b, a] = y[i] * y[j] * gram[i, j]
+                qp.b[a] = 1.0 - y[i] * scores[i]
+                qp.ridge[a] = 0.0 if step == _PA_I else 0.5 / C
+                qp.lower[a] = -_NO_BOUND if step == _PA_LS else 0.0
+                qp.upper[a] = C if step == _PA_I else _NO_BOUND
+            qp.solve(n)
+            for a in range(n):
+                i = order[first + a]
+                move = y[i] * qp.x[a]
+                coef[i] += move
+                for b in range(n):
+                    j = order[first + b]
+                    scores[j] += move * gram[i, j]
 
 
 @cython.cfunc

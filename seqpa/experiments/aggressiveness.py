@@ -9,7 +9,7 @@ import numpy as np
 from seqpa.core import Binary, Examples, Learner
 from seqpa.core.bounds import bounds
 from seqpa.experiments import figures
-from seqpa.experiments.outcome import Check, Outcome, markdown_table
+from seqpa.experiments.outcome import Check, Outcome, Rows, grid, markdown_table
 from seqpa.experiments.setup import Setup
 from seqpa.experiments.synthetic import Floats, best_linear, gaussians
 
@@ -55,7 +55,7 @@ cumulative squared loss the smallest.
     )
 
 
-def _trial(task: tuple[float, int, int]) -> list[dict[str, Any]]:
+def _trial(task: tuple[float, int, int]) -> Rows:
     p, trial, n = task
     x, y = gaussians(n, seed=2000 + trial, label_noise=p)
     u, comparator_loss = _comparator(x, y)
@@ -99,18 +99,17 @@ def _comparator(x: Floats, y: Floats) -> tuple[Floats, float]:
     return length * direction, loss(length)
 
 
-def _grid(rows: list[dict[str, Any]], value: str, variant: str, p: float) -> Floats:
+def _grid(rows: Rows, value: str, variant: str, p: float) -> Floats:
     """[trials, values of C]."""
-    chosen = [row[value] for row in rows if row["algorithm"] == variant and row["p"] == p]
-    return np.array(chosen).reshape(-1, len(EXPONENTS))
+    return np.asarray(grid(rows, value, algorithm=variant, p=p))
 
 
-def _best_C(rows: list[dict[str, Any]], variant: str, p: float, what: str) -> float:
+def _best_C(rows: Rows, variant: str, p: float, what: str) -> float:
     means = _grid(rows, f"average_{what}", variant, p).mean(axis=0)
     return float(10.0 ** EXPONENTS[int(np.argmin(means))])
 
 
-def _draw(rows: list[dict[str, Any]]) -> Any:
+def _draw(rows: Rows) -> Any:
     figure, axes = figures.panels(2, 2, height=3.7, sharex=True)
     for line, variant in enumerate(VARIANTS):
         for column, what in enumerate(("error", "loss")):
@@ -127,7 +126,7 @@ def _draw(rows: list[dict[str, Any]]) -> Any:
     return figure
 
 
-def _checks(rows: list[dict[str, Any]]) -> list[Check]:
+def _checks(rows: Rows) -> list[Check]:
     checks = []
     for variant in VARIANTS:
         errors = {p: _grid(rows, "average_error", variant, p).mean(axis=0) for p in NOISE}
@@ -182,7 +181,7 @@ def _checks(rows: list[dict[str, Any]]) -> list[Check]:
     return [*checks, *_bound_checks(rows)]
 
 
-def _bound_checks(rows: list[dict[str, Any]]) -> list[Check]:
+def _bound_checks(rows: Rows) -> list[Check]:
     checks = []
     for variant in VARIANTS:
         mine = [row for row in rows if row["algorithm"] == variant]

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqpa.experiments import figures
 from seqpa.experiments.data import STAND_IN, Floats, folder_of, load
-from seqpa.experiments.outcome import Check, Outcome, markdown_table
+from seqpa.experiments.outcome import Check, Outcome, Rows, grid, markdown_table
 from seqpa.experiments.setup import Setup
 
 REPORTED = ("last", "random", "average", "vote")
@@ -59,7 +59,7 @@ MNIST; here one multiclass perceptron learns all digits, without a kernel.
     )
 
 
-def _trial(task: tuple[str, Path | None, int, str, tuple[float, ...]]) -> list[dict[str, Any]]:
+def _trial(task: tuple[str, Path | None, int, str, tuple[float, ...]]) -> Rows:
     from seqpa import PerceptronClassifier
 
     name, folder, trial, kind, epochs = task
@@ -91,14 +91,12 @@ def _trial(task: tuple[str, Path | None, int, str, tuple[float, ...]]) -> list[d
     return rows
 
 
-def _grid(rows: list[dict[str, Any]], kind: str) -> Floats:
+def _grid(rows: Rows, kind: str) -> Floats:
     """Test errors, [trials, epochs]."""
-    mine = [row for row in rows if row["reported"] == kind]
-    trials = len({row["trial"] for row in mine})
-    return np.array([row["test_error"] for row in mine]).reshape(trials, -1)
+    return np.asarray(grid(rows, "test_error", reported=kind))
 
 
-def _draw(rows: list[dict[str, Any]], epochs: tuple[float, ...], name: str) -> Any:
+def _draw(rows: Rows, epochs: tuple[float, ...], name: str) -> Any:
     figure, axes = figures.panels(1, 1, width=7.2, height=4.6)
     panel = axes[0, 0]
     for place, kind in enumerate(REPORTED):
@@ -114,7 +112,7 @@ def _draw(rows: list[dict[str, Any]], epochs: tuple[float, ...], name: str) -> A
     return figure
 
 
-def _checks(rows: list[dict[str, Any]], epochs: tuple[float, ...]) -> list[Check]:
+def _checks(rows: Rows, epochs: tuple[float, ...]) -> list[Check]:
     error = {kind: 100 * _grid(rows, kind) for kind in REPORTED}
     spread = {kind: float(error[kind].std(axis=0, ddof=1).mean()) for kind in REPORTED}
     mean = {kind: error[kind].mean(axis=0) for kind in REPORTED}

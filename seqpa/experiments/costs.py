@@ -12,7 +12,7 @@ from seqpa.evaluate import Comparison, compare
 from seqpa.experiments import figures
 from seqpa.experiments.corpora import load_tagged, tag_tree
 from seqpa.experiments.data import STAND_IN, Floats, folder_of
-from seqpa.experiments.outcome import Check, Outcome, markdown_table
+from seqpa.experiments.outcome import Check, Outcome, Rows, grid, markdown_table
 from seqpa.experiments.setup import Setup
 
 COSTS = ("hamming", "hierarchy", "names")
@@ -173,7 +173,7 @@ def _together(each: list[list[list[str]]]) -> list[list[str]]:
     ]
 
 
-def _tests(gold: Any, joined: dict[Any, Any], rounds: int, seeds: int) -> list[dict[str, Any]]:
+def _tests(gold: Any, joined: dict[Any, Any], rounds: int, seeds: int) -> Rows:
     """Under each cost: the tagger trained for it against Hamming's, and the two updates."""
     rows = []
     for measured in COSTS:
@@ -207,18 +207,12 @@ def _tests(gold: Any, joined: dict[Any, Any], rounds: int, seeds: int) -> list[d
     return rows
 
 
-def _grid(rows: list[dict[str, Any]], measured: str, cost: str, update: str) -> Floats:
-    wanted = (measured, cost, update)
-    return np.array(
-        [
-            row["cost_per_sentence"]
-            for row in rows
-            if (row["measured"], row["trained_for"], row["update"]) == wanted
-        ]
-    )
+def _grid(rows: Rows, measured: str, cost: str, update: str) -> Floats:
+    chosen = {"measured": measured, "trained_for": cost, "update": update}
+    return np.asarray(grid(rows, "cost_per_sentence", "seed", **chosen)[:, 0])
 
 
-def _table(rows: list[dict[str, Any]], chosen: dict[tuple[str, str], float]) -> str:
+def _table(rows: Rows, chosen: dict[tuple[str, str], float]) -> str:
     lines = []
     for (cost, update), C in chosen.items():
         cells = []
@@ -230,7 +224,7 @@ def _table(rows: list[dict[str, Any]], chosen: dict[tuple[str, str], float]) -> 
     return "## Cost per sentence\n\n" + markdown_table(head, lines)
 
 
-def _draw(rows: list[dict[str, Any]]) -> Any:
+def _draw(rows: Rows) -> Any:
     figure, axes = figures.panels(1, 3, width=4.2, height=3.6, sharey=True)
     for panel, measured in zip(axes[0], COSTS, strict=True):
         for place, update in enumerate(UPDATES):
@@ -259,7 +253,7 @@ def _draw(rows: list[dict[str, Any]]) -> Any:
     return figure
 
 
-def _checks(rows: list[dict[str, Any]], tests: list[dict[str, Any]]) -> list[Check]:
+def _checks(rows: Rows, tests: Rows) -> list[Check]:
     checks = []
     for test in tests:
         cost, update = test["a"].split(" ")

@@ -75,29 +75,25 @@ def folder_of(setup: Setup, names: tuple[str, ...], instead: str) -> Path | None
     """
     if setup.stand_in:
         return None
-    remedy = f"get it, or say --stand-in to run on {instead}"
+    remedy = f"(docs/experiments/README.md has the formats), or say --stand-in to run on {instead}"
     if setup.data is None:
         raise SeqpaError(
             f"this needs data: {_wanted(names)}. Name their folder with --data DIR or SEQPA_DATA "
-            f"(docs/experiments/README.md has the formats), or say --stand-in to run on {instead}"
+            + remedy
         )
     if not setup.data.is_dir():
         raise SeqpaError(f"{setup.data}: no such folder; --data DIR or SEQPA_DATA must name one")
-    for name in names:
-        if _file(setup.data, name) is None:
-            raise SeqpaError(
-                f"{setup.data / name}: no data there; {name} is {SOURCES[name]}: {remedy}"
-            )
+    missing = tuple(name for name in names if _file(setup.data, name) is None)
+    if missing:
+        raise SeqpaError(
+            f"{setup.data}: not there: {_wanted(missing)}. Get what is missing {remedy}"
+        )
     return setup.data
 
 
+@lru_cache(maxsize=8)
 def load(name: str, folder: Path | None) -> DataSet:
     """A set from the folder; without one, scikit-learn's "digits" or "breast cancer"."""
-    return _load(name, folder)
-
-
-@lru_cache(maxsize=8)
-def _load(name: str, folder: Path | None) -> DataSet:
     if folder is None:
         return _bundled(name)
     file = _file(folder, name)
@@ -121,9 +117,12 @@ def _bundled(name: str) -> DataSet:
 
 
 def _file(folder: Path, name: str) -> Path | None:
-    candidates = [folder / name / f"{name}{ending}" for ending in (".npz", ".csv")]
-    candidates.append(folder / name / "train.txt")
-    return next((file for file in candidates if file.is_file()), None)
+    """The file of a set, or that of a corpus to train on if the one to test on is there too."""
+    for file in (folder / name / f"{name}{ending}" for ending in (".npz", ".csv")):
+        if file.is_file():
+            return file
+    train, test = (folder / name / f"{part}.txt" for part in ("train", "test"))
+    return train if train.is_file() and test.is_file() else None
 
 
 def _wanted(names: tuple[str, ...]) -> str:

@@ -15,10 +15,8 @@ from seqpa.core.mira import PrototypeLearner
 from seqpa.experiments import figures
 from seqpa.experiments.data import STAND_IN, Floats, folder_of, load
 from seqpa.experiments.low_rank import Passed, ellipsoid_pass
-from seqpa.experiments.outcome import Check, Outcome, markdown_table
+from seqpa.experiments.outcome import Check, Outcome, Rows, grid, markdown_table
 from seqpa.experiments.setup import Setup
-
-Rows = list[dict[str, Any]]
 
 SETS = ("usps", "letter", "isolet", "shuttle")
 SEPARABLE = "separable"
@@ -213,9 +211,7 @@ def separable(n: int) -> tuple[Floats, NDArray[np.intp]]:
 
 
 def _grid(rows: Rows, name: str, algorithm: str, value: str) -> Floats:
-    return np.array(
-        [row[value] for row in rows if (row["data"], row["algorithm"]) == (name, algorithm)]
-    )
+    return np.asarray(grid(rows, value, "order", data=name, algorithm=algorithm)[:, 0])
 
 
 def _draw(rows: Rows, names: tuple[str, ...]) -> Any:

@@ -13,7 +13,7 @@ from seqpa.errors import SeqpaError
 # Okabe and Ito's palette, without its yellow, which is too light for lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-LINES = ("-", "--", "-.", ":", "-", "--", "-.")
+LINES = ("-", "--", "-.", ":", (0, (7, 2)), (0, (1, 2)), (0, (7, 2, 1, 2, 1, 2)))
 _LOOK: Any = {
     "font.size": 12,
     "axes.titlesize": 13,
@@ -104,5 +104,5 @@ def render(figure: Any, kind: str, label: str = "") -> bytes:
             figure.get_layout_engine().set(rect=(0, 0.05, 1, 0.95))
             figure.text(0.5, 0.012, label, ha="center", color="#B00020", fontsize=11)
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        figure.savefig(out, format=kind, dpi=110, metadata=metadata)
+        figure.savefig(out, format=kind, dpi=150, metadata=metadata)
     return out.getvalue()

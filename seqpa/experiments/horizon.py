@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from seqpa.core import Binary, Examples, Learner
 from seqpa.experiments import figures
-from seqpa.experiments.outcome import Check, Outcome
+from seqpa.experiments.outcome import Check, Outcome, Rows, grid
 from seqpa.experiments.setup import Setup
 from seqpa.experiments.synthetic import Floats, gaussians
 
@@ -46,7 +46,7 @@ how far a step takes w, τ‖x‖.
     )
 
 
-def _trial(task: tuple[int, int, Ints]) -> list[dict[str, Any]]:
+def _trial(task: tuple[int, int, Ints]) -> Rows:
     trial, n, rounds = task
     x, y = gaussians(n, seed=3000 + trial, label_noise=LABEL_NOISE)
     examples = Examples.from_array(x)
@@ -74,18 +74,16 @@ def _trial(task: tuple[int, int, Ints]) -> list[dict[str, Any]]:
     return rows
 
 
-def _grid(rows: list[dict[str, Any]], value: str, variant: str, C: float) -> Floats:
+def _grid(rows: Rows, value: str, variant: str, C: float) -> Floats:
     """[trials, rounds]."""
-    mine = [row for row in rows if row["algorithm"] == variant and row["C"] == C]
-    trials = len({row["trial"] for row in mine})
-    return np.array([row[value] for row in mine]).reshape(trials, -1)
+    return np.asarray(grid(rows, value, algorithm=variant, C=C))
 
 
-def _rounds(rows: list[dict[str, Any]]) -> Ints:
+def _rounds(rows: Rows) -> Ints:
     return np.unique([row["rounds"] for row in rows])
 
 
-def _draw(rows: list[dict[str, Any]]) -> Any:
+def _draw(rows: Rows) -> Any:
     figure, axes = figures.panels(1, 2, sharey=True)
     for panel, variant in zip(axes[0], VARIANTS, strict=True):
         for place, C in enumerate((AGGRESSIVE, CAREFUL)):
@@ -100,7 +98,7 @@ def _draw(rows: list[dict[str, Any]]) -> Any:
     return figure
 
 
-def _checks(rows: list[dict[str, Any]], variant: str) -> list[Check]:
+def _checks(rows: Rows, variant: str) -> list[Check]:
     rounds = _rounds(rows)
     careful, aggressive = (
         _grid(rows, "average_error", variant, C).mean(axis=0) for C in (CAREFUL, AGGRESSIVE)

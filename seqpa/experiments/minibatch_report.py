@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from seqpa.experiments import figures
 from seqpa.experiments.data import Floats
-from seqpa.experiments.outcome import Check, markdown_table
+from seqpa.experiments.outcome import Check, Rows, grid, markdown_table
 
 VARIANTS = ("PA-I", "PA-II", "PA-LS")
 BATCH_SIZES = (1, 2, 4, 8, 20)
@@ -16,7 +17,8 @@ SETS = ("breast", "diabetes", "heart", "ionosphere", "liver", "sonar", "twonorm"
 _NAMES = {"PA-I": "BPAI", "PA-II": "BPAII", "PA-LS": "BPALS"}
 IN_TABLE = (1, 4, 8)
 PASSES = 5
-ONLINE_ERROR = "online_error_later"  # that of the first mini-batch left out
+IN_FIGURE_1 = ("PA-I", "PA-LS")
+ONLINE_ERROR = "online_error"  # of the first pass
 TEST_ERROR = f"test_error_{PASSES}"  # of the last predictor
 # Table 2: test error in % and half of its 95 % interval; columns PA-I 1, 4, 8, PA-II 1, 4, 8, ...
 TABLE_2 = {
@@ -36,7 +38,8 @@ TABLE_2 = {
     "2.31(0.15) 2.30(0.14)",
 }
 
-Rows = list[dict[str, Any]]
+_BEST = {("PA-I", 4), ("PA-LS", 8)}  # by §4.2
+
 Algorithm = tuple[str, int]  # the step and the size of a mini-batch
 Cell = tuple[str, str, int]
 
@@ -57,10 +60,8 @@ def published(name: str) -> dict[Algorithm, tuple[float, float]]:
 
 def values(rows: Rows, name: str, algorithm: Algorithm, what: str) -> Floats:
     """Of every trial, in %."""
-    wanted = (name, *algorithm)
-    return 100 * np.array(
-        [row[what] for row in rows if (row["data"], row["algorithm"], row["B"]) == wanted]
-    )
+    step, B = algorithm
+    return np.asarray(100 * grid(rows, what, data=name, algorithm=step, B=B)[:, 0])
 
 
 def cell_verdict(ours: float, theirs: float, half: float) -> str:
@@ -197,12 +198,19 @@ def readings_table(found: Rows) -> str:
     theirs = [error for error, _ in published("ionosphere").values()]
     return (
         "## Other readings\n\nCells within the document's interval or better, on all sets but "
-        "twonorm; and the mean test error on ionosphere, where the document's nine are "
-        f"{min(theirs):.1f} to {max(theirs):.1f} %, and ours far below in any reading.\n\n"
+        "twonorm; the first line is the reading of this report. C and σ chosen by the online error "
+        f"of all {PASSES} passes are those that learn the examples by heart. Claims: those above "
+        "that can be checked without twonorm. Where mini-batches follow one another, the online "
+        "error leaves out the first, before which nothing is learnt. And the mean test "
+        f"error on ionosphere, where the document's nine are {min(theirs):.1f} to "
+        f"{max(theirs):.1f} %, and ours far below in any reading.\n\n"
         + markdown_table(
             (
+                "mini-batches",
+                "C and σ chosen in",
                 "features",
                 "kernel",
+                "claims",
                 "cells, one pass",
                 f"cells, {PASSES} passes",
                 "ionosphere, one pass",
@@ -210,8 +218,11 @@ def readings_table(found: Rows) -> str:
             ),
             [
                 (
+                    "the last B" if row["windows"] else "one after another",
+                    "one pass" if row["choosing"] == 1 else f"{row['choosing']} passes",
                     "between −1 and 1" if row["scaling"] == "range" else "mean 0, variance 1",
                     "exp(−‖x − z‖²/2σ²)" if row["width"] else "exp(−σ‖x − z‖²)",
+                    f"{row['claims_held']} of {row['claims']}",
                     f"{row['cells_1']} of {row['cells']}",
                     f"{row[f'cells_{PASSES}']} of {row['cells']}",
                     f"{row['ionosphere_1']:.1f} %",
@@ -226,12 +237,11 @@ def readings_table(found: Rows) -> str:
 def draw_rounds(rounds: Rows, name: str) -> Any:
     """Fig. 1."""
     figure, axes = figures.panels(1, 2, sharey=True)
-    for panel, step in zip(axes[0], ("PA-I", "PA-LS"), strict=True):
+    x = np.unique([row["round"] for row in rounds])
+    for panel, step in zip(axes[0], IN_FIGURE_1, strict=True):
         for place, B in enumerate(BATCH_SIZES):
-            mine = [row for row in rounds if (row["algorithm"], row["B"]) == (step, B)]
-            x = [row["round"] for row in mine]
-            y = [100 * row["error"] for row in mine]
-            figures.curve(panel, x, y, f"B = {B}", place, markers=False)
+            errors = 100 * grid(rounds, "error", algorithm=step, B=B)
+            figures.curve(panel, x, errors, f"B = {B}", place, markers=False)
         panel.set_title(f"{_NAMES[step]} on {name}")
         panel.set_xscale("log")
         panel.set_xlabel("examples")
@@ -265,7 +275,7 @@ def draw_online_error(rows: Rows, names: tuple[str, ...]) -> Any:
 
 
 def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) -> list[Check]:
-    """The sentences of §4.2."""
+    """The sentences of §4.2 and of the abstract."""
     test = {
         (step, B): np.array([values(rows, n, (step, B), TEST_ERROR).mean() for n in names])
         for step in VARIANTS
@@ -278,10 +288,16 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
         ((step, B) for step in VARIANTS for B in IN_TABLE), key=lambda key: test[key].mean()
     )
     listed = ", ".join(f"{_label(key)} {test[key].mean():.2f}" for key in ranked)
-    spread = [
-        max(test[key][i] for key in test if key[1] in IN_TABLE and key[1] > 1)
-        - min(test[key][i] for key in test if key[1] in IN_TABLE and key[1] > 1)
-        for i in range(len(names))
+    theirs = {key: np.mean([published(name)[key][0] for name in SETS]) for key in ranked}
+    order = (
+        f"order: {', '.join(_label(key) for key in ranked)}; the means of the document's own "
+        f"Table 2: {', '.join(_label(key) for key in sorted(theirs, key=lambda key: theirs[key]))}"
+    )
+    rising = [
+        f"{n} {_NAMES[s]}"
+        for i, n in enumerate(names)
+        for s in VARIANTS
+        if online[s, 20][i] >= online[s, 1][i]
     ]
     found = []
     if set(names) == set(SETS):
@@ -298,47 +314,77 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
     found += [
         Check(
             "§4.2",
-            "the best test errors come with B = 4 and 8",
-            all(B > 1 for _, B in ranked[:6]),
+            "the best test errors come with B = 4 and 8, for each variant",
+            all(next(B for step, B in ranked if step == s) > 1 for s in VARIANTS),
             f"mean over the sets in %: {listed}",
         ),
         Check(
             "§4.2",
-            "BPAI with B = 4 and BPALS with B = 8 are the best; BPAI-8, BPAII-4, BPAII-8 are good",
-            set(ranked[:2]) == {("PA-I", 4), ("PA-LS", 8)},
-            "order: " + ", ".join(_label(key) for key in ranked),
+            "BPAI with B = 4 and BPALS with B = 8 are the best",
+            set(ranked[:2]) == _BEST,
+            order,
         ),
         Check(
             "§4.2",
-            "with B = 4 and 8 all test errors are very similar",
-            max(spread) < 3.0,
-            "largest difference in points: "
-            + ", ".join(f"{n} {s:.2f}" for n, s in zip(names, spread, strict=True)),
+            "BPAI with B = 8 and BPAII with B = 4 and 8 are very good: with those, the best five",
+            set(ranked[:5]) == _BEST | {("PA-I", 8), ("PA-II", 4), ("PA-II", 8)},
+            order,
         ),
+        _similar(rows, names),
+        _smooth(rows, names),
         Check(
             "§4.2",
-            "the online error falls as B grows",
-            all(bool(np.all(online[s, 20] < online[s, 1])) for s in VARIANTS),
+            "the online error falls as B grows, on all sets",
+            not rising,
             "mean over the sets in % for B = 1, 2, 4, 8, 20: "
             + "; ".join(
                 f"{_NAMES[s]} " + ", ".join(f"{online[s, B].mean():.2f}" for B in BATCH_SIZES)
                 for s in VARIANTS
-            ),
+            )
+            + f"; B = 20 is not below B = 1 for: {', '.join(rising) or 'none'}",
         ),
     ]
     tendency = {
-        s: float(np.corrcoef(np.log(BATCH_SIZES), [online[s, B].mean() for B in BATCH_SIZES])[0, 1])
+        s: _correlation(np.log(BATCH_SIZES), [online[s, B].mean() for B in BATCH_SIZES])
         for s in VARIANTS
     }
-    found.append(
+    alike = {
+        (n, s): _correlation(np.log(BATCH_SIZES), [online[s, B][i] for B in BATCH_SIZES])
+        for i, n in enumerate(names)
+        for s in VARIANTS
+    }
+    least = max(alike, key=lambda case: alike[case])
+    found += [
         Check(
             "§4.2",
             "it falls about linearly (in Fig. 2, whose axis of B is logarithmic)",
             max(tendency.values()) < -0.9,
             "correlation of the mean over the sets with log B: "
             + ", ".join(f"{_NAMES[s]} {r:.2f}" for s, r in tendency.items()),
+        ),
+        Check(
+            "§4.2",
+            "the dependency on B is very similar for all sets and all three variants",
+            alike[least] < -0.8,
+            f"correlation of the online error with log B: below −0.8 in "
+            f"{sum(r < -0.8 for r in alike.values())} of {len(alike)} cases, the weakest "
+            f"{alike[least]:.2f} ({least[0]}, {_NAMES[least[1]]})",
+        ),
+    ]
+    if {"twonorm", "diabetes"} <= set(names):
+        a, b = (
+            [online[s, B][names.index(name)] for s in VARIANTS for B in BATCH_SIZES]
+            for name in ("twonorm", "diabetes")
         )
-    )
+        found.append(
+            Check(
+                "§4.2",
+                "Fig. 2's curves for twonorm are basically those for diabetes, at another level",
+                _correlation(a, b) > 0.9,
+                f"correlation of the two sets' online errors over the 15 algorithms: "
+                f"{_correlation(a, b):.2f}",
+            )
+        )
     for B, claim in ((8, "large B differ significantly from B = 1"), (2, "B = 2 does, in several")):
         better = {s: _significant(rows, names, s, B) for s in VARIANTS}
         enough = 2 if B == 2 else len(names) // 2
@@ -370,7 +416,23 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
             ),
         )
     )
-    apart = max(float(np.max(np.abs(online["PA-II", B] - online["PA-LS", B]))) for B in BATCH_SIZES)
+    cases = 2 * len(VARIANTS) * len(names)
+    worse_online = [
+        f"{n} {_label((s, B))}"
+        for s in VARIANTS
+        for B in (4, 8)
+        for n in _significant(rows, names, s, B, sign=1)
+    ]
+    found.append(
+        Check(
+            "abstract",
+            "in the long term mini-batches perform at least as well as B = 1",
+            len(worse_online) <= 0.05 * cases,
+            "online error of B = 4 or 8 significantly above that of B = 1 (at 5 %) in "
+            f"{len(worse_online)} of {cases} cases: {', '.join(worse_online) or 'none'}",
+        )
+    )
+    apart = np.abs([online["PA-II", B] - online["PA-LS", B] for B in BATCH_SIZES])
     ahead = float(np.mean([online["PA-I", B] <= online["PA-II", B] for B in BATCH_SIZES]))
     late = [
         (n, s)
@@ -381,9 +443,10 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
     found += [
         Check(
             "§4.2",
-            "BPAII and BPALS behave very similarly",
-            apart < 2.0,
-            f"online errors at most {apart:.2f} points apart",
+            "BPAII and BPALS usually behave very similarly",
+            float(np.mean(apart <= 1.0)) >= 0.75,
+            f"online errors within a point in {100 * np.mean(apart <= 1.0):.0f} % of sets and "
+            f"sizes, at most {apart.max():.2f} points apart",
         ),
         Check(
             "§4.2",
@@ -401,8 +464,8 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
         Check(
             "§4.2",
             "with B up to 8 the work is only slightly above that for B = 1",
-            max(seconds[s, 8] / seconds[s, 1] for s in VARIANTS) < 3.0,
-            "time of a linear pass against B = 1: "
+            max(seconds[s, 8] / seconds[s, 1] for s in VARIANTS) < 1.5,
+            "time of a pass, kernel included, against B = 1: "
             + "; ".join(
                 f"{_NAMES[s]} "
                 + ", ".join(f"{seconds[s, B] / seconds[s, 1]:.1f}" for B in (4, 8, 20))
@@ -414,7 +477,7 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
             "§4.2",
             "BPALS takes significantly less time",
             1.1 * seconds["PA-LS", 8] < min(seconds["PA-I", 8], seconds["PA-II", 8]),
-            "time of a linear pass with B = 8 against BPALS: "
+            "time of such a pass with B = 8 against BPALS: "
             + ", ".join(
                 f"{_NAMES[s]} {seconds[s, 8] / seconds['PA-LS', 8]:.2f} ×" for s in VARIANTS
             ),
@@ -423,18 +486,74 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
     return found
 
 
+def _correlation(a: Any, b: Any) -> float:
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def _similar(rows: Rows, names: tuple[str, ...]) -> Check:
+    """Whether the intervals of Table 2 overlap, ours and the document's own."""
+    algorithms = [(step, B) for step in VARIANTS for B in IN_TABLE]
+    ours = {
+        name: [
+            figures.mean_and_half_width(values(rows, name, key, TEST_ERROR)) for key in algorithms
+        ]
+        for name in names
+    }
+    share = _overlapping(list(ours.values()))
+    own = _overlapping([list(published(name).values()) for name in SETS])
+    return Check(
+        "§4.2",
+        "all test errors are very similar, given how much they vary: the intervals overlap",
+        share >= 0.9,
+        f"{100 * share:.0f} % of the pairs of algorithms on a set; in the document's own Table 2, "
+        f"{100 * own:.0f} %",
+    )
+
+
+def _overlapping(sets: list[list[tuple[float, float]]]) -> float:
+    """The share of pairs (mean, half of the interval) that overlap, over all sets.
+
+    >>> _overlapping([[(1.0, 0.5), (1.75, 0.5), (3.0, 0.25)]])
+    0.3333333333333333
+    """
+    pairs = [pair for cells in sets for pair in combinations(cells, 2)]
+    return float(np.mean([abs(a - b) <= half_a + half_b for (a, half_a), (b, half_b) in pairs]))
+
+
+def _smooth(rows: Rows, names: tuple[str, ...]) -> Check:
+    """How much the test error of a trial changes from pass to pass."""
+
+    def change(step: str, B: int) -> float:
+        by_pass = [
+            [values(rows, n, (step, B), f"test_error_{i + 1}") for i in range(PASSES)]
+            for n in names
+        ]
+        return float(np.mean([np.abs(np.diff(errors, axis=0)).mean() for errors in by_pass]))
+
+    found = {s: [change(s, B) for B in IN_TABLE] for s in VARIANTS}
+    return Check(
+        "abstract",
+        "mini-batches behave more smoothly along the iterations",
+        all(max(of_step[1:]) < of_step[0] for of_step in found.values()),
+        "mean change of a trial's test error from pass to pass in points for B = 1, 4, 8: "
+        + "; ".join(
+            f"{_NAMES[s]} " + ", ".join(f"{c:.2f}" for c in of_step) for s, of_step in found.items()
+        ),
+    )
+
+
 def _label(key: Algorithm) -> str:
     return f"{_NAMES[key[0]]}-{key[1]}"
 
 
-def _significant(rows: Rows, names: tuple[str, ...], step: str, B: int) -> list[str]:
-    """Sets on which B is significantly better than 1."""
-    from scipy.stats import ttest_rel
-
+def _significant(
+    rows: Rows, names: tuple[str, ...], step: str, B: int, sign: int = -1
+) -> list[str]:
+    """Sets on which the online error of B is significantly below (sign −1) or above that of 1."""
     found = []
     for name in names:
-        one = values(rows, name, (step, 1), ONLINE_ERROR)
-        many = values(rows, name, (step, B), ONLINE_ERROR)
-        if many.mean() < one.mean() and ttest_rel(one, many).pvalue < 0.05:
+        one, many = (values(rows, name, (step, size), ONLINE_ERROR) for size in (1, B))
+        mean, half = figures.mean_and_half_width(many - one)  # a paired t-test at 5 %
+        if sign * mean > half:
             found.append(name)
     return found

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seqpa.core import Binary, Examples
-from seqpa.core.batch import BatchLearner
 from seqpa.core.dual import KernelLearner
 from seqpa.core.kernels import Kernel
 from seqpa.experiments.data import Floats, load
-from seqpa.experiments.minibatch_report import BATCH_SIZES, PASSES, VARIANTS, Algorithm
+from seqpa.experiments.minibatch_report import (
+    BATCH_SIZES,
+    IN_FIGURE_1,
+    PASSES,
+    VARIANTS,
+    Algorithm,
+)
 from seqpa.experiments.setup import Setup
+from seqpa.experiments.windows import WindowLearner
 
 C_GRID = np.logspace(-5, 1, 7)
 SIGMA_GRID = np.logspace(-4, 1, 6)
@@ -25,12 +33,17 @@ ALGORITHMS: tuple[Algorithm, ...] = tuple(itertools.product(VARIANTS, BATCH_SIZE
 class Reading(NamedTuple):
     """How to read what the document leaves open.
 
-    scaling  features between −1 and 1 ("range"), or of mean 0 and variance 1 ("spread")
-    width    whether σ is a width, exp(−‖x − z‖²/2σ²), or a factor, exp(−σ‖x − z‖²)
+    scaling   features between −1 and 1 ("range"), or of mean 0 and variance 1 ("spread")
+    width     whether σ is a width, exp(−‖x − z‖²/2σ²), or a factor, exp(−σ‖x − z‖²)
+    windows   whether mini-batches overlap, the last B examples at each round (`windows.py`), or
+              follow one another
+    choosing  the number of passes whose online error chooses C and σ
     """
 
     scaling: str = "range"
     width: bool = False
+    windows: bool = True
+    choosing: int = 1
 
     def kernel(self, sigma: float) -> Kernel:
         """The Gaussian kernel, with a bias.
@@ -113,31 +126,26 @@ def best(errors: Floats) -> tuple[tuple[float, float], ...]:
 
 
 def online_errors(choice: Choice) -> Floats:
-    """In one pass over the subsample: float64[algorithms, values of C]."""
+    """On the subsample: float64[algorithms, values of C]."""
     X, y = choice.data.examples()
     rng = np.random.default_rng([6000, choice.subsample])
     rows = rng.permutation(len(y))[: min(choice.data.most, 3 * len(y) // 4)]
-    inner = choice.data.reading.kernel(choice.sigma).gram(X[rows], X[rows])
-    examples, target = Examples.from_array(inner), y[rows]
+    reading = choice.data.reading
+    inner = reading.kernel(choice.sigma).gram(X[rows], X[rows])
+
+    def error(algorithm: Algorithm, C: float) -> float:
+        learner = _learner(reading, algorithm, inner, y[rows])
+        every = itertools.islice(_passes(learner, C, len(rows)), reading.choosing)
+        return float(np.mean(list(every)))
+
     return np.array(
-        [
-            [
-                _learner(algorithm).run(examples, target, C=float(C)).mistakes / len(rows)
-                for C in C_GRID
-            ]
-            for algorithm in choice.algorithms
-        ]
+        [[error(algorithm, float(C)) for C in C_GRID] for algorithm in choice.algorithms]
     )
 
 
 def trial_rows(task: Trial) -> list[dict[str, Any]]:
-    """The online errors, and the test error after each pass."""
-    found = {}
-    for sigma in sorted({sigma for _, sigma in task.chosen}):
-        inner = Division.of(task.data, task.trial, sigma)
-        for algorithm, (C, own_sigma) in zip(task.algorithms, task.chosen, strict=True):
-            if own_sigma == sigma:
-                found[algorithm] = inner.passes(algorithm, C)
+    """The online error of the first pass, and the test error after each."""
+    found = {algorithm: inner.passes(algorithm, C) for algorithm, C, inner in _divided(task)}
     return [
         {
             "data": task.data.name,
@@ -145,8 +153,7 @@ def trial_rows(task: Trial) -> list[dict[str, Any]]:
             "B": algorithm[1],
             "trial": task.trial,
             "online_error": found[algorithm][0],
-            "online_error_later": found[algorithm][1],
-            **{f"test_error_{i}": error for i, error in enumerate(found[algorithm][2], 1)},
+            **{f"test_error_{i}": error for i, error in enumerate(found[algorithm][1], 1)},
         }
         for algorithm in task.algorithms
     ]
@@ -158,56 +165,61 @@ def hindsight_errors(task: Hindsight) -> Floats:
     for trial in range(task.trials):
         inner = Division.of(task.data, trial, task.sigma)
         for i, C in enumerate(C_GRID):
-            errors[trial, i] = inner.passes(task.algorithm, float(C))[2][-1]
+            errors[trial, i] = inner.passes(task.algorithm, float(C))[1][-1]
     return np.asarray(errors.mean(axis=0))
 
 
 def rounds(task: Trial) -> list[dict[str, Any]]:
-    """The online error so far along one run (Fig. 1), without the first mini-batch."""
+    """The online error so far along the first pass of one trial (Fig. 1)."""
     rows = []
-    for (step, B), (C, sigma) in zip(task.algorithms, task.chosen, strict=True):
-        if step == "PA-II":
+    for (step, B), C, inner in _divided(task):
+        if step not in IN_FIGURE_1:
             continue
-        inner = Division.of(task.data, task.trial, sigma)
-        passed = _learner((step, B)).run(inner.learn, inner.y_learn, C=C, record=True)
-        assert passed.costs is not None
-        mistakes = np.cumsum(passed.costs)
+        mistakes = np.cumsum(inner.learner((step, B)).run(np.arange(len(inner.y_learn)), C))
         rows += [
             {
                 "data": task.data.name,
                 "algorithm": step,
                 "B": B,
+                "trial": task.trial,
                 "round": int(t),
-                "error": (mistakes[t - 1] - mistakes[B - 1]) / (t - B),
+                "error": float(mistakes[t - 1] / t),
             }
-            for t in np.unique(np.geomspace(40, len(mistakes), 60).astype(int))
+            for t in np.unique(np.geomspace(20, len(mistakes), 60).astype(int))
         ]
     return rows
 
 
+def _divided(task: Trial) -> Iterator[tuple[Algorithm, float, Division]]:
+    """Each algorithm with its C and its inner products, which are made once for each σ."""
+    for sigma in sorted({sigma for _, sigma in task.chosen}):
+        inner = Division.of(task.data, task.trial, sigma)
+        for algorithm, (C, own_sigma) in zip(task.algorithms, task.chosen, strict=True):
+            if own_sigma == sigma:
+                yield algorithm, C, inner
+
+
 def seconds(quick: bool) -> dict[Algorithm, float]:
-    """CPU time of one linear pass for each algorithm, which shows what the steps cost."""
-    n = 500 if quick else 10_000
+    """CPU time of one pass for each algorithm, the kernel's values included."""
+    n = 200 if quick else 2000
     rng = np.random.default_rng(6002)
     X = rng.normal(size=(n, 20))
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    examples = Examples.from_array(X, bias=True)
-    found = {}
-    for step, B in ALGORITHMS:
-        least = float("inf")
-        for _ in range(3):
-            learner = BatchLearner(Binary(), step, 20, bias=True, batch_size=B)
+    kernel = Reading().kernel(0.1)
+    found = dict.fromkeys(ALGORITHMS, float("inf"))
+    for _ in range(3 if quick else 15):  # in turns, so that a disturbance meets them all
+        for step, B in ALGORITHMS:
             begun = time.process_time()
-            learner.run(examples, y, C=0.1)
-            least = min(least, time.process_time() - begun)
-        found[step, B] = least
+            WindowLearner(kernel.gram(X, X), y, step, B).run(np.arange(n), C=0.1)
+            found[step, B] = min(found[step, B], time.process_time() - begun)
     return found
 
 
 class Division(NamedTuple):
     """The inner products of the examples to learn from, and those of the examples to test on."""
 
-    learn: Examples
+    reading: Reading
+    learn: Floats
     y_learn: Floats
     test: Floats
     y_test: Floats
@@ -219,24 +231,52 @@ class Division(NamedTuple):
         order = np.random.default_rng([6001, trial]).permutation(len(y))[: data.most]
         learn, test = order[: 3 * len(order) // 4], order[3 * len(order) // 4 :]
         kernel = data.reading.kernel(sigma)
-        inner = Examples.from_array(kernel.gram(X[learn], X[learn]))
-        return cls(inner, y[learn], kernel(X[test], X[learn]), y[test])
+        inner = kernel.gram(X[learn], X[learn])
+        return cls(data.reading, inner, y[learn], kernel(X[test], X[learn]), y[test])
 
-    def passes(self, algorithm: Algorithm, C: float) -> tuple[float, float, list[float]]:
-        """The online error of the first pass, that without its first mini-batch, and the test
-        error after each pass."""
-        learner, rng, tested = _learner(algorithm), np.random.default_rng(6003), []
-        wrong = np.empty(0)
-        for i in range(PASSES):
-            order = rng.permutation(len(self.y_learn)) if i else None
-            passed = learner.run(self.learn, self.y_learn, C=C, order=order, record=True)
-            assert passed.costs is not None
-            wrong = wrong if i else passed.costs
-            scores = learner.scores(self.test)[:, 0]
-            tested.append(float(np.mean(self.y_test * scores <= 0)))
-        return float(wrong.mean()), float(wrong[algorithm[1] :].mean()), tested
+    def passes(self, algorithm: Algorithm, C: float) -> tuple[float, list[float]]:
+        """The online error of the first pass, and the test error after each pass."""
+        learner, online, tested = self.learner(algorithm), [], []
+        for wrong in itertools.islice(_passes(learner, C, len(self.y_learn)), PASSES):
+            online.append(float(wrong[learner.before :].mean()))
+            tested.append(float(np.mean(self.y_test * learner.scores(self.test) <= 0)))
+        return online[0], tested
+
+    def learner(self, algorithm: Algorithm) -> WindowLearner | DisjointLearner:
+        """A new one for the examples to learn from."""
+        return _learner(self.reading, algorithm, self.learn, self.y_learn)
 
 
-def _learner(algorithm: Algorithm) -> KernelLearner:
-    step, B = algorithm
-    return KernelLearner(Binary(), step, kernel=Kernel("precomputed"), batch_size=B)
+class DisjointLearner:
+    """`WindowLearner`'s face on mini-batches that follow one another (`KernelLearner`)."""
+
+    def __init__(self, inner: Floats, y: Floats, step: str, size: int) -> None:
+        self.before = size
+        self._learner = KernelLearner(Binary(), step, kernel=Kernel("precomputed"), batch_size=size)
+        self._inner, self._y = Examples.from_array(inner), y
+
+    def run(self, order: NDArray[np.intp], C: float) -> NDArray[np.bool_]:
+        """One pass; whether each example was mistaken before its mini-batch was learnt."""
+        passed = self._learner.run(self._inner, self._y, C=C, order=order, record=True)
+        assert passed.costs is not None
+        return passed.costs > 0
+
+    def scores(self, inner: Floats) -> Floats:
+        """w·φ(x), from the inner products of new examples with those learnt from."""
+        return self._learner.scores(inner)[:, 0]
+
+
+def _learner(
+    reading: Reading, algorithm: Algorithm, inner: Floats, y: Floats
+) -> WindowLearner | DisjointLearner:
+    return (WindowLearner if reading.windows else DisjointLearner)(inner, y, *algorithm)
+
+
+def _passes(
+    learner: WindowLearner | DisjointLearner, C: float, n: int
+) -> Iterator[NDArray[np.bool_]]:
+    """Pass after pass, the first in the order of the examples, the others each in a new one."""
+    rng, order = np.random.default_rng(6003), np.arange(n)
+    while True:
+        yield learner.run(order, C)
+        order = rng.permutation(n)

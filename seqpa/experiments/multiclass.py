@@ -16,7 +16,7 @@ from seqpa.core.mira import PrototypeLearner
 from seqpa.core.support import Support
 from seqpa.experiments import figures
 from seqpa.experiments.data import STAND_IN, Floats, folder_of, load
-from seqpa.experiments.outcome import Check, Outcome, markdown_table
+from seqpa.experiments.outcome import Check, Outcome, Rows, grid, markdown_table
 from seqpa.experiments.setup import Setup
 
 KERNELS = {
@@ -80,7 +80,7 @@ bands are 95 % confidence intervals of the mean. Counts that differ by less than
     )
 
 
-def _trial(task: Trial) -> list[dict[str, Any]]:
+def _trial(task: Trial) -> Rows:
     X, y = _examples(task)
     kernel = KERNELS.get(task.name, KERNELS["usps"])
     n_labels = int(y.max()) + 1
@@ -162,17 +162,16 @@ def _title(name: str) -> str:
     return name.upper() if name in KERNELS else name
 
 
-def _orders(rows: list[dict[str, Any]], name: str) -> int:
+def _orders(rows: Rows, name: str) -> int:
     return len({row["order"] for row in rows if row["data"] == name})
 
 
-def _grid(rows: list[dict[str, Any]], name: str, algorithm: str) -> Floats:
+def _grid(rows: Rows, name: str, algorithm: str) -> Floats:
     """Mistakes, [orders, rounds]."""
-    mine = [row for row in rows if (row["data"], row["algorithm"]) == (name, algorithm)]
-    return np.array([row["mistakes"] for row in mine], dtype=float).reshape(_orders(rows, name), -1)
+    return np.asarray(grid(rows, "mistakes", "order", data=name, algorithm=algorithm))
 
 
-def _draw(rows: list[dict[str, Any]], names: tuple[str, ...]) -> Any:
+def _draw(rows: Rows, names: tuple[str, ...]) -> Any:
     figure, axes = figures.panels(1, len(names), width=5.6, height=4.2)
     for panel, name in zip(axes[0], names, strict=True):
         rounds = np.unique([row["round"] for row in rows if row["data"] == name])
@@ -180,6 +179,9 @@ def _draw(rows: list[dict[str, Any]], names: tuple[str, ...]) -> Any:
             mistakes = _grid(rows, name, algorithm)
             figures.curve(panel, rounds, mistakes, algorithm, place, markers=False)
         panel.set_title(_title(name))
+        panel.xaxis.set_major_formatter("{x:,.0f}")
+        panel.yaxis.set_major_formatter("{x:,.0f}")
+        panel.locator_params(axis="x", nbins=6)
         panel.set_xlabel("rounds")
         panel.set_ylim(bottom=0)
         panel.set_xlim(left=0)
@@ -188,11 +190,11 @@ def _draw(rows: list[dict[str, Any]], names: tuple[str, ...]) -> Any:
     return figure
 
 
-def _last(rows: list[dict[str, Any]], name: str, algorithm: str) -> float:
+def _last(rows: Rows, name: str, algorithm: str) -> float:
     return float(_grid(rows, name, algorithm)[:, -1].mean())
 
 
-def _table(rows: list[dict[str, Any]], names: tuple[str, ...]) -> str:
+def _table(rows: Rows, names: tuple[str, ...]) -> str:
     lines = []
     for algorithm in ALGORITHMS:
         cells = []
@@ -208,7 +210,7 @@ def _table(rows: list[dict[str, Any]], names: tuple[str, ...]) -> str:
     return markdown_table(("algorithm", *map(_title, names)), lines)
 
 
-def _checks(rows: list[dict[str, Any]], name: str) -> list[Check]:
+def _checks(rows: Rows, name: str) -> list[Check]:
     last = {algorithm: _last(rows, name, algorithm) for algorithm in ALGORITHMS}
     shown = {algorithm: f"{algorithm}: {count:,.0f}" for algorithm, count in last.items()}
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqpa.core import Binary, Examples, Learner
 from seqpa.experiments import figures
-from seqpa.experiments.outcome import Check, Outcome
+from seqpa.experiments.outcome import Check, Outcome, Rows, grid
 from seqpa.experiments.setup import Setup
 from seqpa.experiments.synthetic import Floats, best_linear, gaussians
 
@@ -60,7 +60,7 @@ noise the two meet in errors, while PA-I keeps the smaller loss.
     )
 
 
-def _trial(task: tuple[str, float, int, int]) -> list[dict[str, Any]]:
+def _trial(task: tuple[str, float, int, int]) -> Rows:
     kind, level, trial, n = task
     x, y = gaussians(n, seed=1000 + trial, **{f"{kind}_noise": level})
     best, _ = best_linear(x, y)
@@ -82,16 +82,7 @@ def _trial(task: tuple[str, float, int, int]) -> list[dict[str, Any]]:
     return rows
 
 
-def grid(rows: list[dict[str, Any]], value: str, **chosen: Any) -> Floats:
-    """The values of the chosen rows as [trials, levels]; every trial has every level."""
-    found: dict[int, list[float]] = {}
-    for row in rows:
-        if all(row[name] == wanted for name, wanted in chosen.items()):
-            found.setdefault(row["trial"], []).append(row[value])
-    return np.array(list(found.values()))
-
-
-def _draw(rows: list[dict[str, Any]]) -> Any:
+def _draw(rows: Rows) -> Any:
     figure, axes = figures.panels(2, 2, height=3.7)
     for line, kind in enumerate(LEVELS):
         for column, value in enumerate(("average_error", "average_loss")):
@@ -100,7 +91,10 @@ def _draw(rows: list[dict[str, Any]]) -> Any:
                 chosen = {"noise": kind, "algorithm": variant}
                 x = grid(rows, "best_linear_error", **chosen).mean(axis=0)
                 figures.curve(panel, x, grid(rows, value, **chosen), variant, place)
+            if value == "average_error":
+                panel.plot(x, x, color="#888888", linewidth=1.2, label="best linear")
             panel.set_title(f"{kind} noise")
+            panel.locator_params(axis="x", nbins=6)
             panel.set_xlabel("error of the best linear classifier")
             panel.set_ylabel(value.replace("_", " "))
             panel.set_ylim(bottom=0)
@@ -108,7 +102,7 @@ def _draw(rows: list[dict[str, Any]]) -> Any:
     return figure
 
 
-def _checks(rows: list[dict[str, Any]]) -> list[Check]:
+def _checks(rows: Rows) -> list[Check]:
     checks = []
     for kind, levels in LEVELS.items():
         error = {v: grid(rows, "average_error", noise=kind, algorithm=v) for v in VARIANTS}

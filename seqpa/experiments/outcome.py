@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from seqpa.experiments import figures
 
 Row = Mapping[str, Any]
+Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,23 @@ class Outcome:
         for name, data in content.items():
             (folder / name).write_bytes(data)
         return [folder / name for name in content]
+
+
+def grid(rows: Iterable[Row], value: str, by: str = "trial", **chosen: Any) -> Any:
+    """The values of the chosen rows, float64[trials, the rest in the order of the rows].
+
+    >>> rows = [{"C": 1, "trial": 0, "error": 3}, {"C": 2, "trial": 0, "error": 4},
+    ...         {"C": 1, "trial": 1, "error": 5}, {"C": 2, "trial": 1, "error": 6}]
+    >>> grid(rows, "error"), grid(rows, "error", C=2)
+    (array([[3., 4.],
+           [5., 6.]]), array([[4.],
+           [6.]]))
+    """
+    found: dict[Any, list[float]] = {}
+    for row in rows:
+        if all(row[name] == wanted for name, wanted in chosen.items()):
+            found.setdefault(row[by], []).append(row[value])
+    return np.array(list(found.values()), dtype=np.float64)
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

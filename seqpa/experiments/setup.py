@@ -26,7 +26,7 @@ class Setup:
     """What the user chose.
 
     quick     a small version that takes seconds: to see that it works, not to read numbers from
-    stand_in  where data is missing, take what comes with scikit-learn or this project
+    stand_in  instead of the documents' data, take what comes with scikit-learn or this project
     data      the folder of data sets
     jobs      how many trials run at once
     progress  called with (stage, trials done, trials in all)
