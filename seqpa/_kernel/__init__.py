@@ -12,6 +12,7 @@ quadratic, budget, blocks
          kernels and mini-batches: passes over blocks of examples with known inner products
 store    encoded sentences, and the weights of their features
 chain    first-order chains: Viterbi
+nbest    the n best label sequences of a chain
 trainer  the epoch loop of chains
 strings  words to numbers
 hashing  templates over tokens: attribute values to feature ids
@@ -41,6 +42,7 @@ _MODULES = (
     "blocks",
     "store",
     "chain",
+    "nbest",
     "trainer",
     "strings",
     "hashing",

@@ -326,6 +326,34 @@ class Chain:
         return bad
 
     @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def score(
+        self,
+        data: Sequences,
+        i: cython.Py_ssize_t,
+        path: cython.const[cython.int][::1],
+        work: Scratch,
+    ) -> cython.double:
+        """w·Φ(x, y) of one label sequence of sentence i."""
+        begin: cython.Py_ssize_t = data.starts[i]
+        t: cython.Py_ssize_t
+        total: cython.double = 0.0
+        with cython.nogil:
+            for t in range(path.shape[0]):
+                self.store.emission(data, begin + t, work)
+                total += work.em[path[t]]
+                if t == 0:
+                    total += self.first[path[t]]
+                elif data.has_pairs:
+                    self.transition(data, begin + t, work)
+                    total += work.pairs[path[t - 1], path[t]]
+                else:
+                    total += self.trans[path[t - 1], path[t]]
+                if t + 1 == path.shape[0]:
+                    total += self.last[path[t]]
+        return total
+
+    @cython.ccall
     def potentials(
         self,
         data: Sequences,
@@ -334,7 +362,7 @@ class Chain:
         work: Scratch,
     ):
         """Fill work.em with the emissions of token t and, if asked, work.pairs with the
-        transitions into it: for n-best, max-marginals and explanations, which NumPy does."""
+        transitions into it: for max-marginals, which NumPy does."""
         p: cython.Py_ssize_t
         y: cython.Py_ssize_t
         with cython.nogil:

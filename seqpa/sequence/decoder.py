@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel.chain import FORBIDDEN, Chain
+from seqpa._kernel.nbest import NBest
 from seqpa._kernel.store import PICKED, TAGGING_STRIDE, Scratch, Sequences, Store
 from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import Penalties
@@ -269,58 +270,36 @@ class Decoder:
 
     def score(self, encoded: Encoded, i: int, path: Int32) -> float:
         """w·Φ(x, y) of one label sequence of sentence i."""
-        em, transitions = self.potentials(encoded, i)
-        total = float(em[np.arange(len(path)), path].sum(dtype=np.float64))
-        return total + float(sum(transitions(t)[path[t - 1], path[t]] for t in range(1, len(path))))
+        room, *_ = scratch(self.n_labels, 1)
+        return self.chain.score(sequences(encoded), i, path, room)
 
     def nbest(self, encoded: Encoded, i: int, k: int) -> list[tuple[float, list[int]]]:
         """The k best label sequences of sentence i with their scores, best first; fewer where
-        fewer are legal. Equal scores are ordered as Viterbi orders them.
-
-        Viterbi finds the best beginning for any end of a sequence. Sequences other than those
-        found share an end with one of them, differ from it in the label before, and are at best as
-        good as the best with that end: the next is the best of these.
-        """
-        em, transitions = self.potentials(encoded, i)
-        n, K = em.shape
+        fewer are legal. Equal scores are ordered as Viterbi orders them."""
+        begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
+        n, K = end - begin, self.n_labels
         if n == 0:
             return [(0.0, [])]
-        # forward[t, y]: the best score of labels up to t that end in y; back[t, y]: the one before.
-        forward, back = em.astype(np.float64), np.zeros((n, K), np.intp)
-        every = np.arange(K)
-        for t in range(1, n):
-            into = forward[t - 1][:, None] + transitions(t)
-            back[t] = into.argmax(axis=0)
-            forward[t] += into[back[t], every]
-        # (−score of its best completion, an end of a sequence, last label first).
-        waiting: list[tuple[float, tuple[int, ...]]] = [(-float(forward[-1].max()), ())]
-        result: list[tuple[float, list[int]]] = []
-        while waiting and waiting[0][0] <= -FORBIDDEN / 2:
-            negative, end = heappop(waiting)
-            backwards = list(end) or [int(forward[-1].argmax())]
-            for t in range(n - len(backwards), 0, -1):
-                backwards.append(int(back[t, backwards[-1]]))
-            path = np.array(backwards[::-1])
-            result.append((-negative, path.tolist()))
-            wanted = k - len(result)
-            if wanted == 0:
-                break
-            # others[t, y]: the best score with y in the place of path[t] and the same after it.
-            onward = np.zeros((n, K))
-            for t in range(n - 1):
-                onward[t] = transitions(t + 1)[:, path[t + 1]]
-            at = np.arange(n), path
-            after = (em[at] + onward[at])[:0:-1].cumsum()[::-1]
-            others = forward + onward
-            others[:-1] += after[:, None]
-            others[at] = FORBIDDEN
-            others = others[: n - len(end)]
-            least = FORBIDDEN / 2
-            if others.size > wanted:
-                least = max(least, np.partition(others, -wanted, axis=None)[-wanted])
-            for t, label in np.argwhere(others >= least).tolist():
-                heappush(waiting, (-float(others[t, label]), (*backwards[: n - 1 - t], label)))
-        return result
+        if n * math.log2(K) < 62:
+            k = min(k, K**n)  # there are no more
+        room, *_ = scratch(K, 1)
+        paths, scores = np.zeros((k, n), np.int32), np.zeros(k)
+        found = NBest(
+            self.chain,
+            sequences(encoded),
+            begin,
+            room,
+            np.zeros((n, K)),
+            np.zeros((n, K)),
+            np.zeros((n, K), np.int32),
+            paths,
+            scores,
+            np.zeros(k, np.intp),
+            np.zeros(k, np.intp),
+            np.zeros(k, np.intp),
+            np.zeros(k),
+        ).search()
+        return list(zip(scores[:found].tolist(), paths[:found].tolist(), strict=True))
 
     def max_marginals(self, encoded: Encoded, i: int) -> NDArray[np.float64]:
         """(tokens, labels): the score of the best sequence of sentence i that has label y at t."""
