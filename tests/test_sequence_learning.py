@@ -425,3 +425,26 @@ def test_crfsuite_agrees_over_epochs_where_order_cannot_matter(
         (tagger.transition_features_, transition),
     ):
         assert close({key: factor * value for key, value in ours.items()}, theirs)
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [
+        "hamming",
+        "zero-one",
+        "span",
+        {"O": {"B": 5.0}, "B": {"I": 0.5}},
+        Hierarchy({"inside": ["B", "I"], "outside": ["O"]}),
+        lambda gold, predicted: 0.25 * sum(g < p for g, p in zip(gold, predicted, strict=True)),
+    ],
+    ids=["hamming", "zero-one", "span", "matrix", "hierarchy", "function"],
+)
+def test_a_cost_is_the_same_by_numbers_and_by_names(cost) -> None:
+    labels = ["O", "B", "I"]
+    rho = sequence_cost(cost, labels)
+    rng = np.random.default_rng(4)
+    for n in (0, 1, 2, 7, 7, 7):
+        gold, predicted = rng.integers(0, 3, (2, n)).astype(np.int32)
+        names = [[labels[k] for k in row] for row in (gold, predicted)]
+        assert rho.of_numbers(gold, predicted, labels) == rho(*names)
+        assert rho.of_numbers(gold, gold, labels) == 0.0

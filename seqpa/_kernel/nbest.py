@@ -17,11 +17,9 @@ except ImportError:
     from seqpa._kernel import _stand_in as cython
 
 if cython.compiled:
-    from cython.cimports.seqpa._kernel.chain import Chain
-    from cython.cimports.seqpa._kernel.store import Scratch, Sequences
+    pass
 else:
-    from seqpa._kernel.chain import Chain
-    from seqpa._kernel.store import Scratch, Sequences
+    pass
 
 COMPILED = cython.compiled
 

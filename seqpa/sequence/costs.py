@@ -75,6 +75,22 @@ class SequenceCost:
             )
         return float(value)
 
+    def of_numbers(
+        self, gold: NDArray[np.int32], predicted: NDArray[np.int32], labels: Sequence[str]
+    ) -> float:
+        """The same for labels by their numbers, without their names where the kernel needs none.
+
+        >>> cost = sequence_cost("hamming", ["A", "B"])
+        >>> cost.of_numbers(np.array([0, 1, 1]), np.array([1, 1, 0]), ["A", "B"])
+        2.0
+        """
+        if self.kind == "outside":
+            return self([labels[k] for k in gold], [labels[k] for k in predicted])
+        if self.kind == "matrix":
+            return float(self.matrix[gold, predicted].sum(dtype=np.float64))
+        wrong = np.count_nonzero(gold != predicted)
+        return float(wrong if self.kind == "hamming" else wrong > 0)
+
 
 def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:
     """The cost that the user named or gave, over these labels.

@@ -252,7 +252,7 @@ class ChainLearner:
         )
 
     def _cost(self, gold: NDArray[np.int32], predicted: NDArray[np.int32]) -> float:
-        return self.cost([self.labels[k] for k in gold], [self.labels[k] for k in predicted])
+        return self.cost.of_numbers(gold, predicted, self.labels)
 
     def _find_competitor(
         self,
@@ -275,7 +275,7 @@ class ChainLearner:
         best_value = decoder.score(encoded, sentence, truth)
         for rank, (score, labels) in enumerate(candidates):
             candidate = np.array(labels, np.int32)
-            wrong = int((candidate != truth).sum())
+            wrong = int(np.count_nonzero(candidate != truth))
             cost = self._cost(truth, candidate) if wrong else 0.0
             if rank == 0:
                 predicted.add(wrong, cost)
