@@ -210,3 +210,9 @@ def test_the_words_given_later_may_be_of_the_wrong_form() -> None:
     corpus = Corpus.from_sentences([[("a", "b")]], names=("form", "pos"))
     with pytest.raises(SeqpaError, match="'word'"):
         words.predict(corpus)
+
+
+def test_more_labels_than_a_chain_can_number_are_refused() -> None:
+    words = [f"w{k}" for k in range(2**15)]
+    with pytest.raises(SeqpaError, match="32768 labels are too many"):
+        SequenceTagger(["word[0]"]).fit([words], [words])

@@ -19,6 +19,7 @@ from seqpa.sequence.encode import Encoded
 Float32 = NDArray[np.float32]
 Int32 = NDArray[np.int32]
 NO_LABELS = np.zeros(0, np.int32)
+MAX_LABELS = 2**15 - 1  # Viterbi keeps their numbers as int16
 
 
 def padded(n_labels: int) -> int:
@@ -121,7 +122,7 @@ class FrozenWeights:
     def validate(self) -> None:
         """Raise a SeqpaError unless every index stays inside its array: the kernel checks none."""
         K = self.n_labels
-        if K < 1 or self.transitions.shape != (K, K):
+        if not 1 <= K <= MAX_LABELS or self.transitions.shape != (K, K):
             raise SeqpaError(f"damaged model: transitions are not {K} × {K}")
         check_rows(self.rows, self.arena, K, padded(K), "emission")
         arrays = [self.arena, self.transitions]

@@ -12,7 +12,7 @@ from seqpa.errors import SeqpaError
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.inputs import FeatureSource
 from seqpa.sequence.learner import EpochTotals
-from seqpa.sequence.weights import TrainingWeights, check_label_pairs
+from seqpa.sequence.weights import TrainingWeights, check_labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def dev_score(gold: list[list[str]], predicted: list[list[str]]) -> float:
 def extend(state: TrainingState, X: Any, flat: list[str]) -> Encoded:
     """Encode more sentences, with room for what is new in them."""
     labels = with_new(state.labels, flat)
-    check_label_pairs(len(labels), state.source.n_pair_features)
+    check_labels(len(labels), state.source.n_pair_features)
     encoded = state.source.extend(X)
     state.labels = labels
     state.weights.resize(

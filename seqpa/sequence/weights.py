@@ -13,6 +13,7 @@ from seqpa._kernel.store import SECOND_ORDER_STRIDE, TAGGING_STRIDE, TRAINING_ST
 from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.decoder import (
+    MAX_LABELS,
     FrozenWeights,
     check_rows,
     dense_at,
@@ -41,7 +42,7 @@ class TrainingWeights:
         n_pair_features: int | None,
         second_order: bool = False,
     ) -> None:
-        check_label_pairs(n_labels, n_pair_features)
+        check_labels(n_labels, n_pair_features)
         self.n_labels = n_labels
         self.second_order = second_order
         self._stride = SECOND_ORDER_STRIDE if second_order else TRAINING_STRIDE
@@ -90,7 +91,7 @@ class TrainingWeights:
         """Make room for new labels and features; old ones keep their numbers and weights."""
         old_width = padded(self.n_labels)
         width = padded(n_labels)
-        check_label_pairs(n_labels, n_pair_features)
+        check_labels(n_labels, n_pair_features)
         if width != old_width and self._pair_store is not None:
             self._pair_store.relabel(old_width, width)
         self._move(n_labels, n_features, n_pair_features or 0)
@@ -290,8 +291,10 @@ class TrainingWeights:
             raise SeqpaError("damaged model: a weight is not a finite number")
 
 
-def check_label_pairs(n_labels: int, n_pair_features: int | None) -> None:
-    """Raise a SeqpaError where there are more pairs of labels than a sparse row can number."""
+def check_labels(n_labels: int, n_pair_features: int | None) -> None:
+    """Raise a SeqpaError where the kernel cannot number all labels, or their pairs."""
+    if n_labels > MAX_LABELS:
+        raise SeqpaError(f"{n_labels} labels are too many: a chain can have {MAX_LABELS}")
     if n_pair_features is not None and n_labels * padded(n_labels) > _MAX_PAIRS:
         raise SeqpaError(
             f"{n_labels} labels are too many for features on label pairs: leave out the templates "
