@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -147,7 +148,8 @@ def test_output_that_is_a_file(tmp_path: Path, capsys) -> None:
 def test_output_that_cannot_be_written_is_found_out_first(
     tmp_path: Path, monkeypatch, capsys
 ) -> None:
-    monkeypatch.setattr("os.access", lambda path, mode: False)
+    access = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK and access(path, mode))
     assert main(["experiment", "noise", "-o", str(tmp_path / "deep" / "x")]) == 2
     said = capsys.readouterr()
     assert f"{tmp_path / 'deep' / 'x'}: cannot be written" in said.err
