@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import reference
+import sklearn
 from scipy import sparse as sp
 
 from seqpa.core.examples import Examples
@@ -20,6 +21,9 @@ from seqpa.core.problems import (
     Regression,
     Uniclass,
 )
+
+# From scikit-learn 1.8 on, eta0 is the C of SGDClassifier's pa1 and pa2.
+SGD_HAS_PA = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 8)
 
 KINDS = (
     "binary",

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-import sklearn
+from cases import SGD_HAS_PA
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import (
@@ -137,8 +137,7 @@ def deprecated(name: str, **options):
 
 
 needs_pa1 = pytest.mark.skipif(
-    tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8),
-    reason="eta0 is the C of SGDClassifier's pa1 and pa2 from scikit-learn 1.8 on",
+    not SGD_HAS_PA, reason="this scikit-learn's SGDClassifier has no C for pa1 and pa2"
 )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from seqpa.core.costs import Hierarchy, cost_matrix
 from seqpa.errors import SeqpaError
 
-CostFunction = Callable[[Sequence[str], Sequence[str]], float]
+CostFunction = Callable[[Sequence[Any], Sequence[Any]], float]
 NAMES = ("hamming", "zero-one", "span")
 
 
@@ -78,7 +78,7 @@ class SequenceCost:
     def of_numbers(
         self, gold: NDArray[np.int32], predicted: NDArray[np.int32], labels: Sequence[str]
     ) -> float:
-        """The same for labels by their numbers, without their names where the kernel needs none.
+        """The same for labels by their numbers; their names are for Python functions alone.
 
         >>> cost = sequence_cost("hamming", ["A", "B"])
         >>> cost.of_numbers(np.array([0, 1, 1]), np.array([1, 1, 0]), ["A", "B"])
@@ -88,8 +88,7 @@ class SequenceCost:
             return self([labels[k] for k in gold], [labels[k] for k in predicted])
         if self.kind == "matrix":
             return float(self.matrix[gold, predicted].sum(dtype=np.float64))
-        wrong = np.count_nonzero(gold != predicted)
-        return float(wrong if self.kind == "hamming" else wrong > 0)
+        return self.function(gold.tolist(), predicted.tolist())
 
 
 def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:
