@@ -27,12 +27,26 @@ cdef class Scratch:
     cdef int[::1] path
 
 @cython.final
+cdef class Difference:
+    cdef long long[::1] places
+    cdef double[::1] amounts
+    cdef int[::1] table
+    cdef Py_ssize_t size
+    cdef Py_ssize_t mask
+
+    cdef void clear(self) noexcept nogil
+    cdef void use(self, Py_ssize_t room) noexcept nogil
+    cdef Py_ssize_t find(self, long long place) noexcept nogil
+    cdef void add(self, long long place, double amount) noexcept nogil
+
+@cython.final
 cdef class Store:
     cdef float[::1] arena
+    cdef float[::1] sums
+    cdef float[::1] gains
     cdef int[:, ::1] rows
     cdef int[::1] places
     cdef Py_ssize_t used
-    cdef int stride
     cdef Py_ssize_t width
     cdef int dense_at
 
@@ -43,11 +57,14 @@ cdef class Store:
     cdef void pair_emission(self, Sequences data, Py_ssize_t t, float[::1] out) noexcept nogil
     cdef Py_ssize_t find(self, Py_ssize_t f, Py_ssize_t label) noexcept nogil
     cdef bint ensure(self, Py_ssize_t f, Py_ssize_t label) noexcept nogil
-    cdef Py_ssize_t room(self, int size, int stride) noexcept nogil
+    cdef void carry(self, Py_ssize_t place, Py_ssize_t to) noexcept nogil
+    cdef bint ensure_all(self, const int[::1] features, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t gold, Py_ssize_t predicted) noexcept nogil
+    cdef void collect(self, const int[::1] features, bint has_values, const float[::1] values, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t gold, Py_ssize_t predicted, Difference delta) noexcept nogil
+    cdef Py_ssize_t room(self, int size, Py_ssize_t width) noexcept nogil
+    cdef float mean(self, Py_ssize_t at, double inverse) noexcept nogil
     cpdef gather(self, const long long[::1] features, const long long[::1] labels, double[::1] out)
     cpdef Py_ssize_t scatter(self, const long long[::1] features, const long long[::1] labels, const double[::1] amounts, double clock, Py_ssize_t begin) except? -1
     cpdef copy_into(self, Store new)
-    cpdef Py_ssize_t live_size(self, Py_ssize_t width, int stride) except? -1
+    cpdef Py_ssize_t live_size(self, Py_ssize_t width) except? -1
     cpdef relabel(self, Py_ssize_t old_width, Py_ssize_t width)
-    cpdef thaw(self, Store new)
-    cpdef Py_ssize_t freeze(self, double T, Py_ssize_t n_labels, int dense_at, Store new) except? -1
+    cpdef Py_ssize_t freeze(self, double T, Py_ssize_t n_labels, Store new) except? -1

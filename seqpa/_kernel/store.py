@@ -16,16 +16,13 @@ if cython.compiled:
 
 COMPILED = cython.compiled
 
-# A sparse row has entries of a few floats: label and weight for tagging; while training also the
-# averaging sum and the pending change, and for second-order learning what the weight's precision
-# has gained. A dense row keeps the same things in blocks of `width` floats, without the labels.
-TAGGING_STRIDE = 2
-TRAINING_STRIDE = 4
-SECOND_ORDER_STRIDE = 5
-
 # So many dense rows are added together.
 PICKED = 64
 _PICKED = cython.declare(cython.Py_ssize_t, 64)
+
+# How much of its table a difference uses at first; a power of two.
+SMALLEST = 256
+_SMALLEST = cython.declare(cython.Py_ssize_t, 256)
 
 
 @cython.final
@@ -66,21 +63,92 @@ class Sequences:
 
 @cython.final
 @cython.cclass
+class Difference:
+    """A sparse vector δ = Φ(x, y) − Φ(x, ŷ) over an array of weights: how much of which place.
+
+    places, amounts   the distinct places, and δ there
+    table             open addressing by place: 0, or one more than the number of an entry. As
+                      much of it is used as the entries need
+    """
+
+    def __init__(self, places, amounts, table):
+        self.places = places
+        self.amounts = amounts
+        self.table = table
+        self.size = 0
+        self.mask = 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def clear(self) -> cython.void:
+        self.size = 0
+        self.use(_SMALLEST)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def use(self, room: cython.Py_ssize_t) -> cython.void:
+        """Enter all places anew, in that much of the table."""
+        i: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        self.mask = room - 1
+        for i in range(room):
+            self.table[i] = 0
+        for i in range(self.size):
+            slot = self.find(self.places[i])
+            self.table[slot] = i + 1
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def find(self, place: cython.longlong) -> cython.Py_ssize_t:
+        """Where in the table the place stands, or belongs."""
+        slot: cython.Py_ssize_t = ((place * 0x5BD1E995) >> 15) & self.mask
+        while self.table[slot] > 0 and self.places[self.table[slot] - 1] != place:
+            slot = (slot + 1) & self.mask
+        return slot
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add(self, place: cython.longlong, amount: cython.double) -> cython.void:
+        """δ[place] += amount."""
+        slot: cython.Py_ssize_t = self.find(place)
+        i: cython.Py_ssize_t = self.table[slot] - 1
+        if i >= 0:
+            self.amounts[i] += amount
+            return
+        self.places[self.size] = place
+        self.amounts[self.size] = amount
+        self.size += 1
+        self.table[slot] = self.size
+        if 2 * self.size > self.mask:
+            self.use(2 * (self.mask + 1))
+
+
+@cython.final
+@cython.cclass
 class Store:
     """Weights of features × labels, where most pairs never occur.
 
-    rows[f] = (start, size) in one arena of float32. size >= 0: that many sparse entries, room for
-    two or the next power of two. size = −1: a dense row. A row starts empty, grows by doubling,
-    and turns dense when it has more than `dense_at` labels. Rows that move leave holes:
+    rows[f] = (start, size) in one arena of float32. size >= 0: that many entries, label and
+    weight; size = −1: a dense row, `width` weights. While training, each weight has its averaging
+    sum at the same place of `sums`, and for second-order learning what its precision has gained in
+    `gains`; otherwise these are empty. A row then starts empty, has room for two or the next power
+    of two, and turns dense when it has more than `dense_at` labels. Rows that move leave holes:
     `copy_into` makes a compact store.
     """
 
-    def __init__(self, arena, rows, used, stride, width, dense_at):
+    def __init__(self, arena, sums, gains, rows, used, width, dense_at):
         self.arena = arena
+        self.sums = sums
+        self.gains = gains
         self.rows = rows
         self.places = rows.reshape(-1)  # the same in one dimension, where speed matters
         self.used = used
-        self.stride = stride
         self.width = width
         self.dense_at = dense_at
 
@@ -101,10 +169,10 @@ class Store:
         k: cython.Py_ssize_t
         if size >= 0:
             e = start
-            while e < start + size * self.stride:
+            while e < start + 2 * size:
                 k = cython.cast(cython.Py_ssize_t, self.arena[e])
                 out[k] += value * self.arena[e + 1]
-                e += self.stride
+                e += 2
         else:
             for k in range(self.width):
                 out[k] += value * self.arena[start + k]
@@ -153,17 +221,16 @@ class Store:
         stop: cython.Py_ssize_t
         f: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
-        stride: cython.Py_ssize_t = self.stride
         for j in range(begin, end):
             f = data.features[j]
             e = self.places[2 * f]
             k = self.places[2 * f + 1]
             if k >= 0:
-                stop = e + k * stride
+                stop = e + 2 * k
                 while e < stop:
                     k = cython.cast(cython.Py_ssize_t, self.arena[e])
                     work.em[k] += self.arena[e + 1]
-                    e += stride
+                    e += 2
             else:
                 work.picked[n] = e
                 n += 1
@@ -241,10 +308,10 @@ class Store:
         if size < 0:
             return start + label
         e = start
-        while e < start + size * self.stride:
+        while e < start + 2 * size:
             if cython.cast(cython.Py_ssize_t, self.arena[e]) == label:
                 return e + 1
-            e += self.stride
+            e += 2
         return -1
 
     @cython.cfunc
@@ -255,41 +322,94 @@ class Store:
         start: cython.Py_ssize_t = self.rows[f, 0]
         size: cython.int = self.rows[f, 1]
         e: cython.Py_ssize_t
-        new: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        block: cython.Py_ssize_t
-        stride: cython.Py_ssize_t = self.stride
+        new: cython.Py_ssize_t = self.used
+        room: cython.Py_ssize_t
         if self.find(f, label) >= 0:
             return True
         if size >= self.dense_at:
-            new = self.used
-            if new + (stride - 1) * self.width > self.arena.shape[0]:
+            if new + self.width > self.arena.shape[0]:
                 return False
-            self.used = new + (stride - 1) * self.width
-            for e in range(size):
-                k = new + cython.cast(cython.Py_ssize_t, self.arena[start + e * stride])
-                for block in range(stride - 1):
-                    self.arena[k + block * self.width] = self.arena[start + e * stride + 1 + block]
+            self.used = new + self.width
+            for e in range(start, start + 2 * size, 2):
+                self.carry(e + 1, new + cython.cast(cython.Py_ssize_t, self.arena[e]))
             self.rows[f, 0] = new
             self.rows[f, 1] = -1
             return True
         # A row has room for two, four, eight... An update brings at least two: gold and predicted.
         if size != 1 and size & (size - 1) == 0:
-            new = self.used
-            k = 2 * stride * max(size, 1)
-            if new + k > self.arena.shape[0]:
+            room = 4 * max(size, 1)
+            if new + room > self.arena.shape[0]:
                 return False
-            self.used = new + k
-            for e in range(stride * size):
-                self.arena[new + e] = self.arena[start + e]
+            self.used = new + room
+            for e in range(2 * size):
+                self.carry(start + e, new + e)
             self.rows[f, 0] = new
             start = new
-        e = start + stride * size
-        self.arena[e] = label
-        for block in range(1, stride):
-            self.arena[e + block] = 0.0
+        self.arena[start + 2 * size] = label
         self.rows[f, 1] = size + 1
         return True
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def carry(self, place: cython.Py_ssize_t, to: cython.Py_ssize_t) -> cython.void:
+        """Copy a weight and what belongs to it (or a label) to another place."""
+        self.arena[to] = self.arena[place]
+        self.sums[to] = self.sums[place]
+        if self.gains.shape[0] > 0:
+            self.gains[to] = self.gains[place]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def ensure_all(
+        self,
+        features: cython.const[cython.int][::1],
+        begin: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        gold: cython.Py_ssize_t,
+        predicted: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Make room for both labels of the features at begin:end. False: the arena is full."""
+        j: cython.Py_ssize_t
+        for j in range(begin, end):
+            if self.rows[features[j], 1] >= 0 and not (
+                self.ensure(features[j], gold) and self.ensure(features[j], predicted)
+            ):
+                return False
+        return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def collect(
+        self,
+        features: cython.const[cython.int][::1],
+        has_values: cython.bint,
+        values: cython.const[cython.float][::1],
+        begin: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        gold: cython.Py_ssize_t,
+        predicted: cython.Py_ssize_t,
+        delta: Difference,
+    ) -> cython.void:
+        """δ += Φ with label `gold` − Φ with label `predicted`, of the features at begin:end, which
+        have room for both; their values, or ones."""
+        j: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        value: cython.double = 1.0
+        for j in range(begin, end):
+            if has_values:
+                value = values[j]
+            at = self.find(features[j], gold)
+            delta.add(at, value)
+            if cython.compiled:  # the step will ask for these
+                prefetch(cython.address(self.sums[at]))
+            at = self.find(features[j], predicted)
+            delta.add(at, -value)
+            if cython.compiled:
+                prefetch(cython.address(self.sums[at]))
 
     @cython.ccall
     def gather(
@@ -322,64 +442,60 @@ class Store:
         """
         i: cython.Py_ssize_t = begin
         at: cython.Py_ssize_t
-        gap: cython.Py_ssize_t
         with cython.nogil:
             while i < features.shape[0] and self.ensure(features[i], labels[i]):
                 at = self.find(features[i], labels[i])
-                gap = 1 if self.rows[features[i], 1] >= 0 else self.width
                 self.arena[at] += amounts[i]
-                self.arena[at + gap] += clock * amounts[i]
+                self.sums[at] += clock * amounts[i]
                 i += 1
         return i
 
     @cython.ccall
     def copy_into(self, new: Store):
-        """Copy all rows, in order of feature and without holes, into a larger or wider store."""
+        """Copy all rows, in order of feature and without holes, into a larger or wider store; with
+        their sums and gains, where this one has them."""
         f: cython.Py_ssize_t
         e: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        block: cython.Py_ssize_t
         start: cython.Py_ssize_t
+        n: cython.Py_ssize_t
         size: cython.int
         with cython.nogil:
             for f in range(self.rows.shape[0]):
                 start = self.rows[f, 0]
                 size = self.rows[f, 1]
-                new.rows[f, 1] = size
+                n = self.width if size < 0 else 2 * size
                 new.rows[f, 0] = new.used
-                if size < 0:
-                    for block in range(self.stride - 1):
-                        for k in range(self.width):
-                            new.arena[new.used + block * new.width + k] = self.arena[
-                                start + block * self.width + k
-                            ]
-                    new.used += (self.stride - 1) * new.width
-                elif size > 0:
-                    for e in range(self.stride * size):
-                        new.arena[new.used + e] = self.arena[start + e]
-                    new.used += self.room(size, new.stride)
+                new.rows[f, 1] = size
+                for e in range(n):
+                    new.arena[new.used + e] = self.arena[start + e]
+                if self.sums.shape[0] > 0:
+                    for e in range(n):
+                        new.sums[new.used + e] = self.sums[start + e]
+                if self.gains.shape[0] > 0:
+                    for e in range(n):
+                        new.gains[new.used + e] = self.gains[start + e]
+                new.used += self.room(size, new.width)
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
-    def live_size(self, width: cython.Py_ssize_t, stride: cython.int) -> cython.Py_ssize_t:
-        """How many floats a compact copy with rows of that width takes in training."""
+    def live_size(self, width: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """How many floats a compact copy with dense rows of that width takes in training."""
         f: cython.Py_ssize_t
         total: cython.Py_ssize_t = 0
         with cython.nogil:
             for f in range(self.rows.shape[0]):
-                if self.rows[f, 1] < 0:
-                    total += (stride - 1) * width
-                else:
-                    total += self.room(self.rows[f, 1], stride)
+                total += self.room(self.rows[f, 1], width)
         return total
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def room(self, size: cython.int, stride: cython.int) -> cython.Py_ssize_t:
-        """How many floats a sparse row of that size takes in training, with its spare room."""
-        floats: cython.Py_ssize_t = 2 * stride if size > 0 else 0
-        while floats < stride * size:
+    def room(self, size: cython.int, width: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """How many floats a row of that size takes in training, with its spare room."""
+        floats: cython.Py_ssize_t = 4
+        if size <= 0:
+            return 0 if size == 0 else width
+        while floats < 2 * size:
             floats *= 2
         return floats
 
@@ -392,97 +508,66 @@ class Store:
         with cython.nogil:
             for f in range(self.rows.shape[0]):
                 for e in range(self.rows[f, 1]):
-                    label = cython.cast(
-                        cython.Py_ssize_t, self.arena[self.rows[f, 0] + e * self.stride]
-                    )
+                    label = cython.cast(cython.Py_ssize_t, self.arena[self.rows[f, 0] + 2 * e])
                     label = (label // old_width) * width + label % old_width
-                    self.arena[self.rows[f, 0] + e * self.stride] = label
+                    self.arena[self.rows[f, 0] + 2 * e] = label
 
-    @cython.ccall
-    def thaw(self, new: Store):
-        """Copy weights for tagging into a store for training; sums and changes start at zero."""
-        f: cython.Py_ssize_t
-        e: cython.Py_ssize_t
-        size: cython.int
-        start: cython.Py_ssize_t
-        with cython.nogil:
-            for f in range(self.rows.shape[0]):
-                start = self.rows[f, 0]
-                size = self.rows[f, 1]
-                new.rows[f, 0] = new.used
-                new.rows[f, 1] = size
-                if size < 0:
-                    for e in range(self.width):
-                        new.arena[new.used + e] = self.arena[start + e]
-                    new.used += (new.stride - 1) * self.width
-                else:
-                    for e in range(size):
-                        new.arena[new.used + new.stride * e] = self.arena[start + 2 * e]
-                        new.arena[new.used + new.stride * e + 1] = self.arena[start + 2 * e + 1]
-                    new.used += self.room(size, new.stride)
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def mean(self, at: cython.Py_ssize_t, inverse: cython.double) -> cython.float:
+        """The weight at a place of the arena less its averaging sum · inverse, rounded once."""
+        w: cython.double = self.arena[at]
+        return cython.cast(cython.float, w - cython.cast(cython.double, self.sums[at]) * inverse)
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def freeze(
-        self, T: cython.double, n_labels: cython.Py_ssize_t, dense_at: cython.int, new: Store
+        self, T: cython.double, n_labels: cython.Py_ssize_t, new: Store
     ) -> cython.Py_ssize_t:
-        """Write the weights for tagging into `new`: w, or the mean w − acc/T where T > 0.
+        """Write the weights for tagging into `new`: w, or the mean w − sum/T where T > 0.
 
-        Zero weights are left out; a row with more than dense_at others becomes dense. With an
-        empty arena in `new` nothing is written: the answer is the number of floats that it takes.
+        Zero weights are left out, and a dense row with no more than dense_at others gets sparse.
+        `new` is all zeros, as large as this one; the answer is how much of it is used.
         """
         f: cython.Py_ssize_t
-        e: cython.Py_ssize_t
         k: cython.Py_ssize_t
         start: cython.Py_ssize_t
-        size: cython.int
-        count: cython.int
         at: cython.Py_ssize_t = 0
-        w: cython.double
-        label: cython.Py_ssize_t
-        step: cython.Py_ssize_t
-        shift: cython.Py_ssize_t
+        count: cython.Py_ssize_t
         n: cython.Py_ssize_t
-        writing: cython.bint = new.arena.shape[0] > 0
+        label: cython.Py_ssize_t
+        place: cython.Py_ssize_t
+        w: cython.float
         inverse: cython.double = 1.0 / T if T > 0.0 else 0.0
         with cython.nogil:
             for f in range(self.rows.shape[0]):
                 start = self.rows[f, 0]
-                size = self.rows[f, 1]
-                n = n_labels
-                step = 1
-                shift = self.width
-                if size >= 0:
-                    n = size
-                    step = self.stride
-                    shift = 1
-                    start += 1
                 count = 0
-                for k in range(n):
-                    e = start + k * step
-                    w = self.arena[e] - self.arena[e + shift] * inverse
-                    if cython.cast(cython.float, w) != 0.0:
-                        count += 1
-                if writing:
-                    new.rows[f, 0] = at
-                    new.rows[f, 1] = count if count <= dense_at else -1
-                    e = at
+                if self.rows[f, 1] < 0:
+                    for k in range(n_labels):
+                        count += self.mean(start + k, inverse) != 0.0
+                new.rows[f, 0] = at
+                if count > self.dense_at:
+                    for k in range(n_labels):
+                        new.arena[at + k] = self.mean(start + k, inverse)
+                    new.rows[f, 1] = -1
+                    at += self.width
+                else:
+                    count = 0
+                    n = n_labels if self.rows[f, 1] < 0 else self.rows[f, 1]
                     for k in range(n):
                         label = k
-                        if size >= 0:
-                            label = cython.cast(cython.Py_ssize_t, self.arena[start + k * step - 1])
-                        w = (
-                            self.arena[start + k * step]
-                            - self.arena[start + k * step + shift] * inverse
-                        )
-                        if cython.cast(cython.float, w) != 0.0:
-                            if count <= dense_at:
-                                new.arena[e] = label
-                                new.arena[e + 1] = w
-                                e += 2
-                            else:
-                                new.arena[at + label] = w
-                at += 2 * count if count <= dense_at else new.width
-        if writing:
-            new.used = at
+                        place = start + k
+                        if self.rows[f, 1] >= 0:
+                            place = start + 2 * k + 1
+                            label = cython.cast(cython.Py_ssize_t, self.arena[place - 1])
+                        w = self.mean(place, inverse)
+                        if w != 0.0:
+                            new.arena[at + 2 * count] = label
+                            new.arena[at + 2 * count + 1] = w
+                            count += 1
+                    new.rows[f, 1] = count
+                    at += 2 * count
         return at

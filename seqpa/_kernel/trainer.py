@@ -14,12 +14,12 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.libc.math import sqrt
     from cython.cimports.seqpa._kernel.steps import step_size
-    from cython.cimports.seqpa._kernel.store import Scratch, Sequences, Store
+    from cython.cimports.seqpa._kernel.store import Difference, Scratch, Sequences
 else:
     from math import sqrt
 
     from seqpa._kernel.steps import step_size
-    from seqpa._kernel.store import Scratch, Sequences, Store
+    from seqpa._kernel.store import Difference, Scratch, Sequences
 
 COMPILED = cython.compiled
 
@@ -44,8 +44,10 @@ class Trainer:
     """Moves the weights of a chain, sentence by sentence.
 
     cost_kind, cost  Hamming, zero-one, a label × label matrix summed over tokens, or outside
-    trans_acc, trans_delta, trans_gain   averaging sums, pending changes and gains in precision,
-                     beside chain.trans
+    trans, trans_sums, trans_gains   chain.trans in one dimension; averaging sums, and gains in
+                     precision, of its weights
+    delta, pair_delta, trans_delta   room for δ over the weights of features, of features on label
+                     pairs, and of transitions
     clock            sentences seen so far
     second_order     AROW's geometry: each weight has a variance σ = 1/(1 + gain), length is
                      measured as δᵀΣδ, w moves by τΣδ, and then every gain grows by 2Cδ². With the
@@ -59,9 +61,12 @@ class Trainer:
         C,
         cost_kind,
         cost,
-        trans_acc,
+        trans,
+        trans_sums,
+        trans_gains,
+        delta,
+        pair_delta,
         trans_delta,
-        trans_gain,
         averaging,
         second_order,
         clock,
@@ -71,9 +76,12 @@ class Trainer:
         self.C = C
         self.cost_kind = cost_kind
         self.cost = cost
-        self.trans_acc = trans_acc
+        self.trans = trans
+        self.trans_sums = trans_sums
+        self.trans_gains = trans_gains
+        self.delta = delta
+        self.pair_delta = pair_delta
         self.trans_delta = trans_delta
-        self.trans_gain = trans_gain
         self.averaging = averaging
         self.second_order = second_order
         self.clock = clock
@@ -107,95 +115,6 @@ class Trainer:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def ensure_token(
-        self,
-        store: Store,
-        indptr: cython.const[cython.longlong][::1],
-        features: cython.const[cython.int][::1],
-        t: cython.Py_ssize_t,
-        gold: cython.Py_ssize_t,
-        predicted: cython.Py_ssize_t,
-    ) -> cython.bint:
-        j: cython.Py_ssize_t
-        for j in range(indptr[t], indptr[t + 1]):
-            if not store.ensure(features[j], gold):
-                return False
-            if not store.ensure(features[j], predicted):
-                return False
-        return True
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def change(
-        self, store: Store, f: cython.Py_ssize_t, label: cython.Py_ssize_t, value: cython.double
-    ) -> cython.void:
-        """δ[f, label] += value, with ‖δ‖² and w·δ kept exact while equal features merge."""
-        at: cython.Py_ssize_t = store.find(f, label)
-        gap: cython.Py_ssize_t = 1 if store.rows[f, 1] >= 0 else store.width
-        before: cython.double = cython.cast(cython.double, store.arena[at + 2 * gap])
-        grown: cython.double = value * (2.0 * before + value)
-        if self.second_order:
-            grown = grown / (1.0 + cython.cast(cython.double, store.arena[at + 3 * gap]))
-        self.norm2 += grown
-        self.score += value * cython.cast(cython.double, store.arena[at])
-        store.arena[at + 2 * gap] = before + value
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def apply(
-        self, store: Store, f: cython.Py_ssize_t, label: cython.Py_ssize_t, tau: cython.double
-    ) -> cython.void:
-        """w[f, label] += τδ, acc += clock·τδ, and δ back to zero (so a repeat changes nothing)."""
-        at: cython.Py_ssize_t = store.find(f, label)
-        gap: cython.Py_ssize_t = 1 if store.rows[f, 1] >= 0 else store.width
-        delta: cython.double = cython.cast(cython.double, store.arena[at + 2 * gap])
-        amount: cython.double = tau * delta
-        if amount != 0.0:
-            if self.second_order:
-                amount = amount / (1.0 + cython.cast(cython.double, store.arena[at + 3 * gap]))
-                store.arena[at + 3 * gap] += 2.0 * self.C * delta * delta
-            store.arena[at] += amount
-            if self.averaging:
-                store.arena[at + gap] += self.clock * amount
-        store.arena[at + 2 * gap] = 0.0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def change_transition(
-        self, p: cython.Py_ssize_t, y: cython.Py_ssize_t, value: cython.double
-    ) -> cython.void:
-        before: cython.double = cython.cast(cython.double, self.trans_delta[p, y])
-        grown: cython.double = value * (2.0 * before + value)
-        if self.second_order:
-            grown = grown / (1.0 + cython.cast(cython.double, self.trans_gain[p, y]))
-        self.norm2 += grown
-        self.score += value * cython.cast(cython.double, self.chain.trans[p, y])
-        self.trans_delta[p, y] = before + value
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def apply_transition(
-        self, p: cython.Py_ssize_t, y: cython.Py_ssize_t, tau: cython.double
-    ) -> cython.void:
-        delta: cython.double = cython.cast(cython.double, self.trans_delta[p, y])
-        amount: cython.double = tau * delta
-        if amount != 0.0:
-            if self.second_order:
-                amount = amount / (1.0 + cython.cast(cython.double, self.trans_gain[p, y]))
-                self.trans_gain[p, y] += 2.0 * self.C * delta * delta
-            self.chain.trans[p, y] += amount
-            if self.averaging:
-                self.trans_acc[p, y] += self.clock * amount
-            self.chain.bound_row(p)
-        self.trans_delta[p, y] = 0.0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def make_room(
         self,
         data: Sequences,
@@ -208,11 +127,10 @@ class Trainer:
         t: cython.Py_ssize_t
         width: cython.Py_ssize_t = self.chain.store.width
         for t in range(n):
-            if gold[begin + t] != path[t] and not self.ensure_token(
-                self.chain.store,
-                data.indptr,
+            if gold[begin + t] != path[t] and not self.chain.store.ensure_all(
                 data.features,
-                begin + t,
+                data.indptr[begin + t],
+                data.indptr[begin + t + 1],
                 gold[begin + t],
                 path[t],
             ):
@@ -221,11 +139,10 @@ class Trainer:
                 data.has_pairs
                 and t > 0
                 and (gold[begin + t] != path[t] or gold[begin + t - 1] != path[t - 1])
-                and not self.ensure_token(
-                    self.chain.pair_store,
-                    data.pair_indptr,
+                and not self.chain.pair_store.ensure_all(
                     data.pair_features,
-                    begin + t,
+                    data.pair_indptr[begin + t],
+                    data.pair_indptr[begin + t + 1],
                     gold[begin + t - 1] * width + gold[begin + t],
                     path[t - 1] * width + path[t],
                 )
@@ -236,55 +153,137 @@ class Trainer:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def along(
+    def collect(
         self,
         data: Sequences,
         begin: cython.Py_ssize_t,
         n: cython.Py_ssize_t,
         gold: cython.const[cython.int][::1],
         path: cython.int[::1],
-        applying: cython.bint,
-        tau: cython.double,
     ) -> cython.void:
-        """Walk along δ = Φ(x, gold) − Φ(x, path): collect it, or apply τ times it."""
+        """δ = Φ(x, gold) − Φ(x, path), equal features merged."""
         t: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         g: cython.Py_ssize_t
         p: cython.Py_ssize_t
-        v: cython.double
         width: cython.Py_ssize_t = self.chain.store.width
+        self.delta.clear()
+        self.pair_delta.clear()
+        self.trans_delta.clear()
         for t in range(n):
             g = gold[begin + t]
             p = path[t]
             if g != p:
-                for j in range(data.indptr[begin + t], data.indptr[begin + t + 1]):
-                    if applying:
-                        self.apply(self.chain.store, data.features[j], g, tau)
-                        self.apply(self.chain.store, data.features[j], p, tau)
-                    else:
-                        v = cython.cast(cython.double, data.values[j]) if data.has_values else 1.0
-                        self.change(self.chain.store, data.features[j], g, v)
-                        self.change(self.chain.store, data.features[j], p, -v)
+                self.chain.store.collect(
+                    data.features,
+                    data.has_values,
+                    data.values,
+                    data.indptr[begin + t],
+                    data.indptr[begin + t + 1],
+                    g,
+                    p,
+                    self.delta,
+                )
             if t > 0 and (g != p or gold[begin + t - 1] != path[t - 1]):
-                if applying:
-                    self.apply_transition(gold[begin + t - 1], g, tau)
-                    self.apply_transition(path[t - 1], p, tau)
-                else:
-                    self.change_transition(gold[begin + t - 1], g, 1.0)
-                    self.change_transition(path[t - 1], p, -1.0)
+                g = gold[begin + t - 1] * width + g
+                p = path[t - 1] * width + p
+                self.trans_delta.add(g, 1.0)
+                self.trans_delta.add(p, -1.0)
                 if data.has_pairs:
-                    g = gold[begin + t - 1] * width + g
-                    p = path[t - 1] * width + p
-                    for j in range(data.pair_indptr[begin + t], data.pair_indptr[begin + t + 1]):
-                        if applying:
-                            self.apply(self.chain.pair_store, data.pair_features[j], g, tau)
-                            self.apply(self.chain.pair_store, data.pair_features[j], p, tau)
-                        else:
-                            v = 1.0
-                            if data.has_pair_values:
-                                v = cython.cast(cython.double, data.pair_values[j])
-                            self.change(self.chain.pair_store, data.pair_features[j], g, v)
-                            self.change(self.chain.pair_store, data.pair_features[j], p, -v)
+                    self.chain.pair_store.collect(
+                        data.pair_features,
+                        data.has_pair_values,
+                        data.pair_values,
+                        data.pair_indptr[begin + t],
+                        data.pair_indptr[begin + t + 1],
+                        g,
+                        p,
+                        self.pair_delta,
+                    )
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def measure(
+        self,
+        delta: Difference,
+        weights: cython.float[::1],
+        gains: cython.float[::1],
+    ) -> cython.void:
+        """Add ‖δ‖² and w·δ to those of the other kinds of weights."""
+        i: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        amount: cython.double
+        square: cython.double
+        for i in range(delta.size):
+            at = delta.places[i]
+            amount = delta.amounts[i]
+            square = amount * amount
+            if self.second_order:
+                square = square / (1.0 + cython.cast(cython.double, gains[at]))
+            self.norm2 += square
+            self.score += amount * cython.cast(cython.double, weights[at])
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def apply(
+        self,
+        delta: Difference,
+        tau: cython.double,
+        weights: cython.float[::1],
+        sums: cython.float[::1],
+        gains: cython.float[::1],
+    ) -> cython.void:
+        """w += τδ, and clock times that into the averaging sums."""
+        i: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        amount: cython.double
+        for i in range(delta.size):
+            at = delta.places[i]
+            amount = tau * delta.amounts[i]
+            if self.second_order and amount != 0.0:
+                amount = amount / (1.0 + cython.cast(cython.double, gains[at]))
+                gains[at] += 2.0 * self.C * delta.amounts[i] * delta.amounts[i]
+            weights[at] += amount
+            if self.averaging:
+                sums[at] += self.clock * amount
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def measure_all(self) -> cython.void:
+        """‖δ‖² and w·δ."""
+        self.norm2 = 0.0
+        self.score = 0.0
+        self.measure(self.delta, self.chain.store.arena, self.chain.store.gains)
+        self.measure(self.trans_delta, self.trans, self.trans_gains)
+        if self.pair_delta.size > 0:
+            self.measure(self.pair_delta, self.chain.pair_store.arena, self.chain.pair_store.gains)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def apply_all(self, tau: cython.double) -> cython.void:
+        """Move all weights by τδ."""
+        i: cython.Py_ssize_t
+        self.apply(
+            self.delta,
+            tau,
+            self.chain.store.arena,
+            self.chain.store.sums,
+            self.chain.store.gains,
+        )
+        self.apply(self.trans_delta, tau, self.trans, self.trans_sums, self.trans_gains)
+        for i in range(self.trans_delta.size):
+            self.chain.bound_row(self.trans_delta.places[i] // self.chain.store.width)
+        if self.pair_delta.size > 0:
+            self.apply(
+                self.pair_delta,
+                tau,
+                self.chain.pair_store.arena,
+                self.chain.pair_store.sums,
+                self.chain.pair_store.gains,
+            )
 
     @cython.cfunc
     @cython.nogil
@@ -364,16 +363,15 @@ class Trainer:
                     if not self.make_room(data, begin, n, gold, work.path):
                         status = 1
                         break
-                    self.norm2 = 0.0
-                    self.score = 0.0
-                    self.along(data, begin, n, gold, work.path, False, 0.0)
+                    self.collect(data, begin, n, gold, work.path)
+                    self.measure_all()
                     r = sqrt(rho) - self.score
                     tau = step_size(self.step, r, self.score, self.norm2, self.C)
                     if abs(tau) * sqrt(self.norm2) > longest:
-                        self.along(data, begin, n, gold, work.path, True, 0.0)
                         status = 3
                         break
-                    self.along(data, begin, n, gold, work.path, True, tau)
+                    if tau != 0.0:
+                        self.apply_all(tau)
                     self.mistakes += 1
                     self.wrong_tokens += wrong
                     self.total_cost += rho

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from seqpa._kernel.chain import FORBIDDEN, Chain
 from seqpa._kernel.nbest import NBest
-from seqpa._kernel.store import PICKED, TAGGING_STRIDE, Scratch, Sequences, Store
+from seqpa._kernel.store import PICKED, Scratch, Sequences, Store
 from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.encode import Encoded
@@ -19,6 +19,7 @@ from seqpa.sequence.encode import Encoded
 Float32 = NDArray[np.float32]
 Int32 = NDArray[np.int32]
 NO_LABELS = np.zeros(0, np.int32)
+NO_SUMS = np.zeros(0, np.float32)  # a store for tagging needs none
 MAX_LABELS = 2**15 - 1  # Viterbi keeps their numbers as int16
 
 
@@ -166,12 +167,12 @@ def check_rows(
     n_labels: int,
     width: int,
     name: str,
-    stride: int = TAGGING_STRIDE,
+    spare: bool = False,
 ) -> None:
     """Raise a SeqpaError unless every row of a `Store` lies in its arena and names real labels.
 
-    width is 0 where no row may be dense. While training (a larger stride), a sparse row has room
-    for two or the next power of two.
+    width is 0 where no row may be dense. `spare`: a sparse row has room for two or the next power
+    of two, as while training.
     """
     if rows.dtype != np.int32 or arena.dtype != np.float32:
         raise SeqpaError(f"damaged model: the {name} arrays have the wrong type")
@@ -179,9 +180,9 @@ def check_rows(
         raise SeqpaError(f"damaged model: the {name} arrays have the wrong shape")
     starts, sizes = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
     room = sizes
-    if stride != TAGGING_STRIDE:
+    if spare:
         room = np.where(sizes > 0, 2 ** np.ceil(np.log2(np.maximum(sizes, 2))), 0).astype(np.int64)
-    needs = np.where(sizes < 0, (stride - 1) * width, stride * room)
+    needs = np.where(sizes < 0, width, 2 * room)
     lowest = -1 if width else 0
     if len(rows) and (
         sizes.min() < lowest or starts.min() < 0 or (starts + needs).max() > len(arena)
@@ -190,9 +191,9 @@ def check_rows(
     sparse = sizes > 0
     counts = sizes[sparse]
     if counts.size:
-        # Position of every entry's label: each row's start plus 0, stride, 2·stride, ...
+        # Position of every entry's label: each row's start plus 0, 2, 4, ...
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        labels = arena[np.repeat(starts[sparse], counts) + stride * within]
+        labels = arena[np.repeat(starts[sparse], counts) + 2 * within]
         if not (
             (labels >= 0).all() and (labels < n_labels).all() and (labels == labels // 1).all()
         ):
@@ -318,4 +319,4 @@ class Decoder:
 
 
 def _tagging_store(arena: Float32, rows: Int32, width: int) -> Store:
-    return Store(arena, rows, len(arena), TAGGING_STRIDE, width, 0)
+    return Store(arena, NO_SUMS, NO_SUMS, rows, len(arena), width, 0)

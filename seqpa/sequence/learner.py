@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from seqpa._kernel import trainer as kernel
 from seqpa._kernel.steps import CODES as STEPS
+from seqpa._kernel.store import SMALLEST, Difference
 from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.costs import SequenceCost
@@ -136,9 +137,12 @@ class ChainLearner:
             self.C,
             kernel.COSTS[self.cost.kind],
             self.cost.matrix,
-            weights.transition_sums,
-            np.zeros_like(weights.transitions),
-            weights.transition_gains,
+            weights.transitions.reshape(-1),
+            weights.transition_sums.reshape(-1),
+            weights.transition_gains.reshape(-1),
+            _difference(encoded.starts, encoded.indptr),
+            _difference(encoded.starts, encoded.pair_indptr),
+            _difference(encoded.starts, np.arange(encoded.starts[-1] + 1)),
             self.average,
             weights.second_order,
             weights.clock,
@@ -283,6 +287,14 @@ class ChainLearner:
                 best, best_cost, best_value = candidate, cost, score + np.sqrt(cost)
         path[: len(truth)] = best
         return best_cost
+
+
+def _difference(starts: NDArray[np.int64], indptr: NDArray[np.int64] | None) -> Difference:
+    """Room for a difference of any sentence: two labels of every feature. Memory that is not
+    touched costs nothing."""
+    most = 0 if indptr is None else 2 * int(np.diff(indptr[starts]).max(initial=0))
+    room = max(SMALLEST, 1 << (2 * most + 1).bit_length())
+    return Difference(np.empty(most, np.int64), np.empty(most), np.empty(room, np.int32))
 
 
 def too_far(sentence: int) -> SeqpaError:
