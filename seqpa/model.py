@@ -282,7 +282,7 @@ def save_model(
         )
     keep = frozen.nonzero()
     keep_pairs = None if frozen.pair_rows is None else frozen.pair_rows[:, 1] != 0
-    encoder_arrays, encoder = source.pruned(keep, keep_pairs).encoder.to_arrays()
+    encoder_arrays, encoder = source.to_arrays(keep, keep_pairs)
     arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
     weights = {
         "rows": frozen.rows[keep],

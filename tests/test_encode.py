@@ -250,7 +250,7 @@ def test_pruning_keeps_exactly_the_chosen_features(templates, corpus, other, ran
     encoder.fit_transform(*flat(corpus))
     keep = np.array([random.random() < 0.5 for _ in range(encoder.n_features)], bool)
     keep_pairs = np.array([random.random() < 0.5 for _ in range(encoder.n_pair_features)], bool)
-    pruned = encoder.pruned(keep, keep_pairs)
+    pruned = FeatureEncoder.from_arrays(*encoder.to_arrays(keep, keep_pairs))
     left = [n for n, k in zip(encoder.feature_names(), keep, strict=True) if k]
     left_pairs = [n for n, k in zip(encoder.pair_feature_names(), keep_pairs, strict=True) if k]
     assert pruned.feature_names() == left
@@ -385,7 +385,7 @@ def test_wrong_input_is_an_error_with_its_place() -> None:
         FeatureEncoder(['cluster("tree")', 'lexicon("tree")'], resources=RESOURCES)
     encoder.fit_transform([["a"], ["N"]], [1])
     with pytest.raises(SeqpaError, match="mask of 1 booleans"):
-        encoder.pruned([1])
+        encoder.to_arrays([1])
 
 
 def test_many_threads_may_transform_at_once() -> None:
@@ -481,11 +481,11 @@ def test_dicts_with_cutoff_and_pruning() -> None:
     later = encoder.extend_transform([[["z"], ["z"], ["y"]]])
     assert encoder.feature_names() == ["w:a", "x", "z"]
     assert later.indptr.tolist() == [0, 1, 2, 2]
-    pruned = encoder.pruned(np.array([False, True, True]))
+    pruned = DictEncoder.from_arrays(*encoder.to_arrays(np.array([False, True, True])))
     assert pruned.feature_names() == ["x", "z"]
     assert token_of(pruned, pruned.transform(corpus), 0) == {"x": 2.0}
     with pytest.raises(SeqpaError, match="mask of 3 booleans"):
-        encoder.pruned([True])
+        encoder.to_arrays([True])
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,22 @@ def look_up(values: list, numbers: dict, out: cython.int[::1]):
 
 
 @cython.ccall
+def enter(values: list, numbers: dict, out: cython.int[::1]):
+    """out[i] = the number of values[i], -1 where it is None; a new value gets the next number."""
+    i: cython.Py_ssize_t
+    for i in range(len(values)):
+        value = values[i]
+        if value is None:
+            out[i] = -1
+        else:
+            found = numbers.get(value)
+            if found is None:
+                found = len(numbers)
+                numbers[value] = found
+            out[i] = found
+
+
+@cython.ccall
 def known_entries(token: dict, seen: dict, unknown: list):
     """The numbers that seen[name][value] gives for a dict's entries, those below zero left out.
 

@@ -108,20 +108,18 @@ class DictEncoder:
             self._names = self.feature_names()
         return self._names[feature]
 
-    def pruned(self, keep: ArrayLike) -> DictEncoder:
-        """A new encoder with these features only (a boolean mask), renumbered in the old order."""
-        mask = np.asarray(keep)
-        if mask.dtype != np.bool_ or mask.shape != (self.n_features,):
-            raise SeqpaError(f"keep is a mask of {self.n_features} booleans, one for each feature")
-        new = DictEncoder(self.cutoff)
-        for name in compress(self._numbers, mask.tolist()):
-            new._numbers[name]
-        return new
+    def to_arrays(self, keep: ArrayLike | None = None) -> tuple[Arrays, dict[str, Any]]:
+        """Everything this encoder knows, as arrays and a header that JSON can hold.
 
-    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
-        """Everything this encoder knows, as arrays and a header that JSON can hold."""
-        header = {"encoder": "dicts", "cutoff": self.cutoff}
-        return pack_strings("features", self.feature_names()), header
+        With a mask: only these features, renumbered in the old order.
+        """
+        names = self.feature_names()
+        if keep is not None:
+            mask = np.asarray(keep)
+            if mask.dtype != np.bool_ or mask.shape != (len(names),):
+                raise SeqpaError(f"keep is a mask of {len(names)} booleans, one for each feature")
+            names = list(compress(names, mask.tolist()))
+        return pack_strings("features", names), {"encoder": "dicts", "cutoff": self.cutoff}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray], header: Mapping[str, Any]) -> DictEncoder:

@@ -291,51 +291,44 @@ class FeatureEncoder:
     def _tables(self) -> list[FeatureTable]:
         return [self._features, *([self._pairs] if self._pairs else [])]
 
-    def pruned(self, keep: ArrayLike, keep_pairs: ArrayLike | None = None) -> FeatureEncoder:
-        """A new encoder with these features only (boolean masks), renumbered in the old order.
+    def to_arrays(
+        self, keep: ArrayLike | None = None, keep_pairs: ArrayLike | None = None
+    ) -> tuple[Arrays, dict[str, Any]]:
+        """Everything this encoder knows, as arrays and a header that JSON can hold.
 
-        Words and values that no remaining feature needs are gone too. Without `keep_pairs` every
-        feature of label pairs stays.
+        With masks: only these features, and of label pairs only these, renumbered in the old order,
+        without the words and values that no remaining feature needs.
         """
-        used = [np.arange(n) < self._edges for n in self._n_values()]
-        for lexicon_values in used[len(used) - len(self._lexicons) :]:
-            lexicon_values[:] = True
         described = []
         for table, given in zip(self._tables(), (keep, keep_pairs), strict=False):
-            mask = np.ones(table.size, np.bool_) if given is None else np.asarray(given)
-            if mask.dtype != np.bool_ or mask.shape != (table.size,):
+            mask = None if given is None else np.asarray(given)
+            if mask is not None and (mask.dtype != np.bool_ or mask.shape != (table.size,)):
                 raise SeqpaError(f"keep is a mask of {table.size} booleans, one for each feature")
             which, values = table.described(mask)
-            cells = table.cells_of(which)
-            for cell, there in enumerate(used):
-                there[values[cells == cell]] = True
-            described.append((which, values, cells))
-        new = FeatureEncoder(
-            map(str, self.templates), self.columns, self.cutoff, dict(self._resources)
-        )
-        masks = iter(used)
-        for old_column, column in zip(self._words, new._words, strict=True):
-            column.take(old_column, [next(masks)[self._edges :] for _ in column.attributes])
-        new_number = [np.cumsum(there) - 1 for there in used]
-        for table, (which, values, cells) in zip(new._tables(), described, strict=True):
-            renumbered = np.empty_like(values)
-            for cell, numbers in enumerate(new_number):
-                renumbered[cells == cell] = numbers[values[cells == cell]]
-            table.restore(which, renumbered, new._n_values())
-        return new
-
-    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
-        """Everything this encoder knows, as arrays and a header that JSON can hold."""
+            described.append((which, values, table.cells_of(which)))
+        # The values of all cells behind each other; which of them stay?
+        sizes = self._n_values()
+        first = np.cumsum(sizes) - sizes
+        used = np.full(sizes.sum(), keep is None and keep_pairs is None)
+        for _, values, cells in described:
+            used[first[cells] + values] = True
+        cell_masks = iter(np.split(used, first[1:]))
         arrays: Arrays = {}
         for c, column in enumerate(self._words):
-            arrays |= pack_strings(f"column{c}.words", list(column.words))
-            arrays[f"column{c}.cells"] = column.table[: len(column.words)].copy()
-            for k, values in enumerate(column.values):
-                if values is not column.words:
-                    arrays |= pack_strings(f"column{c}.values{k}", list(values))
-        for name, table in zip(_TABLES, self._tables(), strict=False):
-            which, numbers = table.described()
+            masks = [next(cell_masks)[self._edges :] for _ in column.attributes]
+            words, values_of, arrays[f"column{c}.cells"] = column.kept(masks)
+            arrays |= pack_strings(f"column{c}.words", words)
+            for k, own in enumerate(values_of):
+                if own is not None:
+                    arrays |= pack_strings(f"column{c}.values{k}", own)
+        for outside in np.split(used, first[1:]):
+            outside[: self._edges] = True
+        if self._lexicons:
+            used[first[-len(self._lexicons)] :] = True
+        before = np.concatenate([[0], np.cumsum(used)])
+        for name, (which, values, cells) in zip(_TABLES, described, strict=False):
             arrays[f"{name}.templates"] = which
+            numbers = before[first[cells] + values] - before[first[cells]]
             arrays[f"{name}.values"] = numbers.astype(np.int32)
         for r, resource in enumerate(self._resources.values()):
             arrays |= resource.to_arrays(f"resource{r}")

@@ -15,6 +15,7 @@ from seqpa.errors import SeqpaError
 from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import Encoded, FeatureEncoder, Run
 from seqpa.sequence.presets import preset
+from seqpa.sequence.resources import Arrays
 
 Extractor = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -91,13 +92,13 @@ class FeatureSource:
         has_pairs = isinstance(encoder, FeatureEncoder) and any(t.pair for t in encoder.templates)
         return encoder.n_pair_features if has_pairs else None
 
-    def pruned(
+    def to_arrays(
         self, keep: NDArray[np.bool_], keep_pairs: NDArray[np.bool_] | None
-    ) -> FeatureSource:
-        """A source with these features only."""
+    ) -> tuple[Arrays, dict[str, Any]]:
+        """The encoder with these features only, as arrays and a header."""
         if isinstance(self.encoder, FeatureEncoder):
-            return FeatureSource(self.encoder.pruned(keep, keep_pairs), self.function)
-        return FeatureSource(self.encoder.pruned(keep), self.function)
+            return self.encoder.to_arrays(keep, keep_pairs)
+        return self.encoder.to_arrays(keep)
 
     def _call(self, encode: Callable[..., Encoded], X: Any) -> Encoded:
         if isinstance(self.encoder, FeatureEncoder):

@@ -52,14 +52,13 @@ class Column:
             larger = np.empty((max(after, 2 * before), len(self.functions)), np.int32)
             larger[:before] = self.table[:before]
             self.table = larger
+        row = np.empty(len(fresh), np.int32)
         for k, (values, function) in enumerate(zip(self.values, self.functions, strict=True)):
             if function is None:
                 self.table[before:after, k] = np.arange(before, after)
             else:
-                self.table[before:after, k] = [
-                    -1 if value is None else values.setdefault(value, len(values))
-                    for value in function(fresh)
-                ]
+                strings.enter(function(fresh), values, row)
+                self.table[before:after, k] = row
 
     def look_up(self, words: Sequence[str]) -> NDArray[np.int32]:
         """The same for known words and values alone. Changes nothing: safe from many threads."""
@@ -89,26 +88,29 @@ class Column:
             raise NotAString(wrong, words[wrong])
         return ids, fresh
 
-    def take(self, old: Column, masks: Sequence[NDArray[np.bool_]]) -> None:
-        """Take over the masked values of another column with the same attributes, renumbered.
+    def kept(
+        self, masks: Sequence[NDArray[np.bool_]]
+    ) -> tuple[list[str], list[list[str] | None], NDArray[np.int32]]:
+        """The words, values and cells, as `fill` takes them, of the masked values, renumbered.
 
         A word goes if the word itself is an attribute and masked out: it is then as good as unseen.
         The values of the words that stay are needed, and are set in the masks.
         """
-        cells = old.table[: len(old.words)]
-        words = list(old.words)
+        cells = self.table[: len(self.words)]
+        words = list(self.words)
         for mask, function in zip(masks, self.functions, strict=True):
             if function is None:
                 cells, words = cells[mask], list(compress(words, mask.tolist()))
-        cells = cells.copy()
+        new_cells = np.empty_like(cells)
         values: list[list[str] | None] = []
         for k, (mask, function) in enumerate(zip(masks, self.functions, strict=True)):
-            mask[cells[cells[:, k] >= 0, k]] = True
-            cells[:, k] = np.append(np.cumsum(mask) - 1, -1)[cells[:, k]]
+            column = cells[:, k]
+            mask[column[column >= 0]] = True
+            new_cells[:, k] = np.append(np.cumsum(mask) - 1, -1)[column]
             values.append(
-                None if function is None else list(compress(old.values[k], mask.tolist()))
+                None if function is None else list(compress(self.values[k], mask.tolist()))
             )
-        self.fill(words, values, cells)
+        return words, values, new_cells
 
     def fill(
         self, words: list[str], values: list[list[str] | None], cells: NDArray[np.int32]
@@ -230,9 +232,7 @@ class FeatureTable:
     def reserve(self, numbers: NDArray[np.int64], n_links: int) -> None:
         """Make room for numbers below these, one for each source, and so many links."""
         if (numbers > self.room).any():
-            self.room = np.where(
-                numbers > self.room, np.maximum(numbers, 3 * self.room // 2), self.room
-            )
+            self.room = np.where(numbers > self.room, np.maximum(numbers, 2 * self.room), self.room)
             at = _ends(self.room[self.source])
             direct = np.full(at[-1], -1, np.int32)
             for new, (old, end) in zip(
@@ -264,6 +264,7 @@ class FeatureTable:
         work = np.empty((len(self.room) + 1) * width, np.int64)
         if grow:
             self._described = self.names = None
+            self._expect(n_tokens // 8)
         token = 0
         while token < n_tokens:
             token = self._table.encode(cells, starts, token, grow, work, indptr, features)
@@ -274,6 +275,12 @@ class FeatureTable:
                 self.reserve(numbers, int(self.counts[n_nodes]) + n_nodes * width)
         features.resize(int(indptr[-1]), refcheck=False)  # in place: a copy would double the memory
         return indptr, features
+
+    def _expect(self, n_numbers: int) -> None:
+        """Make room for so many numbers of each node: a guess that saves growing step by step."""
+        numbers = self.room.copy()
+        numbers[len(self.bases) :] = n_numbers
+        self.reserve(numbers, 0)
 
     def described(
         self, mask: NDArray[np.bool_] | None = None
