@@ -17,11 +17,12 @@ cdef class Chain:
     cdef const int[::1] narrow_indptr
     cdef const int[::1] narrow
     cdef bint has_narrow
+    cdef bint all_open
 
     cdef void bound_row(self, Py_ssize_t p) noexcept nogil
     cdef void transition(self, Sequences data, Py_ssize_t t, Scratch work) noexcept nogil
     cdef void mask(self, int label, float[::1] em) noexcept nogil
-    cdef void keep(self, Py_ssize_t t, float top, Scratch work) noexcept nogil
+    cdef void keep(self, Py_ssize_t t, float bar, Scratch work) noexcept nogil
     cdef void relax(self, Py_ssize_t t, Scratch work) noexcept nogil
     cdef void relax_pairs(self, Py_ssize_t t, Scratch work) noexcept nogil
     cdef Py_ssize_t before(self, bint pairs, Py_ssize_t t, Py_ssize_t y, Scratch work) noexcept nogil

@@ -30,8 +30,10 @@ _FORBIDDEN = cython.declare(cython.float, -1e30)
 class Chain:
     """Scores of label sequences: Σ_t emission(t, y_t) + Σ_t transition(y_{t−1}, y_t).
 
-    trans       (labels, width): weights; FORBIDDEN where a constraint says so
-    first, last what a label costs at either end: 0 or FORBIDDEN
+    trans       (labels, width): weights; FORBIDDEN where a constraint says so, and behind the last
+                label
+    first, last what a label costs at either end: 0 or FORBIDDEN; likewise FORBIDDEN behind the
+                last label
     prune       leave out previous labels that provably cannot win; off where transitions see the
                 input, or where every label has a forbidden predecessor
     open        1 for labels that every label may precede; high and low of each row of trans are
@@ -67,6 +69,7 @@ class Chain:
         self.narrow_indptr = narrow_indptr
         self.narrow = narrow
         self.has_narrow = len(narrow) > 0
+        self.all_open = all(open)
         for p in range(n_labels):
             self.bound_row(p)
 
@@ -83,7 +86,7 @@ class Chain:
         high: cython.float = _FORBIDDEN
         low: cython.float = -_FORBIDDEN
         for y in range(self.n_labels):
-            if self.open[y]:
+            if self.all_open or self.open[y]:
                 high = max(high, self.trans[p, y])
                 low = min(low, self.trans[p, y])
         self.high[p] = high
@@ -126,32 +129,39 @@ class Chain:
         first, seen from the end. False: no sequence is legal.
 
         work.s[t, y] is the score of the best sequence up to t that ends in y, relative to the best
-        of its position, so that scores stay exact however long the sentence is. Which label came
-        before is asked for the best sequence alone, on the way back.
+        of the position before, so that scores stay exact however long the sentence is. Which label
+        came before is asked for the best sequence alone, on the way back.
         """
         begin: cython.Py_ssize_t = data.starts[i]
         n: cython.Py_ssize_t = data.starts[i + 1] - begin
         t: cython.Py_ssize_t
         y: cython.Py_ssize_t
         a: cython.Py_ssize_t = 0
-        top: cython.float
+        score: cython.float
+        top: cython.float = 0.0
+        before: cython.float
+        bar: cython.float
         has_fixed: cython.bint = fixed.shape[0] > 0
         legal: cython.bint = True
         if n == 0:
             return True
-        for y in range(self.n_labels):
+        for y in range(self.store.width):
             work.best[y] = self.first[y]
         for t in range(n):
             self.store.emission(data, begin + t, work)
             if has_fixed:
                 self.mask(fixed[begin + t], work.em)
+            before = top
             top = 4.0 * _FORBIDDEN
-            for y in range(self.n_labels):
-                work.s[t, y] = work.best[y] + work.em[y]
-                top = max(top, work.s[t, y])
+            bar = 4.0 * _FORBIDDEN
+            for y in range(self.store.width):
+                score = (work.best[y] - before) + work.em[y]
+                work.s[t, y] = score
+                top = max(top, score)
+                bar = max(bar, score + self.low[y])
             legal = legal and top > 0.5 * _FORBIDDEN
             if t + 1 < n:
-                self.keep(t, top, work)
+                self.keep(t, bar, work)
                 if data.has_pairs:
                     self.transition(data, begin + t + 1, work)
                     self.relax_pairs(t, work)
@@ -173,29 +183,37 @@ class Chain:
     @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
-    def keep(self, t: cython.Py_ssize_t, top: cython.float, work: Scratch) -> cython.void:
-        """Make s[t] relative to `top`, and list the labels that may precede the next one.
+    def keep(self, t: cython.Py_ssize_t, bar: cython.float, work: Scratch) -> cython.void:
+        """List the labels that may precede the next one; bar = max_q s[t, q] + low[q].
 
-        p is left out where s[t, p] + high[p] is less than s[t, q] + low[q] for some q: then q
-        beats it into every open label. Rounding is monotone, so this changes nothing in floating
-        point either. Labels are looked at in blocks of eight, most of which have none to keep.
+        p is left out where s[t, p] + high[p] is less than that: then q beats it into every open
+        label. Rounding is monotone, so this changes nothing in floating point either. Labels are
+        looked at in blocks of eight, as in `relax`, most of which have none to keep.
         """
         n: cython.Py_ssize_t = 0
         p: cython.Py_ssize_t
         block: cython.Py_ssize_t
-        reach: cython.float
-        bar: cython.float = 4.0 * _FORBIDDEN
-        for p in range(self.n_labels):
-            work.s[t, p] -= top
-            bar = max(bar, work.s[t, p] + self.low[p])
+        a: cython.float
+        b: cython.float
+        c: cython.float
+        d: cython.float
+        e: cython.float
+        f: cython.float
+        g: cython.float
+        h: cython.float
         if not self.prune:
             bar = 4.0 * _FORBIDDEN
         work.bar = bar
         for block in range(0, self.store.width, 8):
-            reach = 4.0 * _FORBIDDEN
-            for p in range(block, block + 8):
-                reach = max(reach, work.s[t, p] + self.high[p])
-            if reach >= bar:
+            a = work.s[t, block] + self.high[block]
+            b = work.s[t, block + 1] + self.high[block + 1]
+            c = work.s[t, block + 2] + self.high[block + 2]
+            d = work.s[t, block + 3] + self.high[block + 3]
+            e = work.s[t, block + 4] + self.high[block + 4]
+            f = work.s[t, block + 5] + self.high[block + 5]
+            g = work.s[t, block + 6] + self.high[block + 6]
+            h = work.s[t, block + 7] + self.high[block + 7]
+            if max(max(max(a, e), max(b, f)), max(max(c, g), max(d, h))) >= bar:
                 for p in range(block, min(block + 8, self.n_labels)):
                     work.kept[t, n] = p
                     n += work.s[t, p] + self.high[p] >= bar
@@ -208,8 +226,8 @@ class Chain:
     def relax(self, t: cython.Py_ssize_t, work: Scratch) -> cython.void:
         """best[y] = max_p s[t, p] + trans[p, y], over all p that may precede y.
 
-        Eight labels y at a time, as in `Store.add_dense`. Of the labels p left out, only those that
-        are not open are to be tried still.
+        Eight labels y at a time, in variables of their own, as in `Store.add_dense`. Of the labels
+        p left out, only those that are not open are to be tried still.
         """
         n: cython.Py_ssize_t = work.n_kept[t]
         block: cython.Py_ssize_t

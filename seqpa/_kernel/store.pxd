@@ -53,7 +53,7 @@ cdef class Store:
     cdef void add_row(self, Py_ssize_t f, float value, float[::1] out) noexcept nogil
     cdef void emission(self, Sequences data, Py_ssize_t t, Scratch work) noexcept nogil
     cdef void add_rows(self, Sequences data, Py_ssize_t begin, Py_ssize_t end, Scratch work) noexcept nogil
-    cdef void add_dense(self, Py_ssize_t n, Scratch work) noexcept nogil
+    cdef void add_dense(self, Py_ssize_t count, Scratch work) noexcept nogil
     cdef void pair_emission(self, Sequences data, Py_ssize_t t, float[::1] out) noexcept nogil
     cdef Py_ssize_t find(self, Py_ssize_t f, Py_ssize_t label) noexcept nogil
     cdef bint ensure(self, Py_ssize_t f, Py_ssize_t label) noexcept nogil

@@ -239,50 +239,110 @@ class Store:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def add_dense(self, n: cython.Py_ssize_t, work: Scratch) -> cython.void:
-        """Add the first n of the picked dense rows to work.em.
+    def add_dense(self, count: cython.Py_ssize_t, work: Scratch) -> cython.void:
+        """Add the first `count` of the picked dense rows to work.em.
 
-        Eight labels at a time, in variables of their own: the compiler makes vectors of them, which
-        stay in registers over all rows.
+        Sixteen labels at a time, in variables of their own: the compiler makes vectors of them,
+        which stay in registers over all rows; then eight, if they are left.
         """
-        block: cython.Py_ssize_t
+        block: cython.Py_ssize_t = 0
         i: cython.Py_ssize_t
         at: cython.Py_ssize_t
-        a: cython.float
-        b: cython.float
-        c: cython.float
-        d: cython.float
-        e: cython.float
-        f: cython.float
-        g: cython.float
-        h: cython.float
-        for block in range(0, self.width, 8):
-            a = work.em[block]
-            b = work.em[block + 1]
-            c = work.em[block + 2]
-            d = work.em[block + 3]
-            e = work.em[block + 4]
-            f = work.em[block + 5]
-            g = work.em[block + 6]
-            h = work.em[block + 7]
-            for i in range(n):
+        s0: cython.float
+        s1: cython.float
+        s2: cython.float
+        s3: cython.float
+        s4: cython.float
+        s5: cython.float
+        s6: cython.float
+        s7: cython.float
+        s8: cython.float
+        s9: cython.float
+        s10: cython.float
+        s11: cython.float
+        s12: cython.float
+        s13: cython.float
+        s14: cython.float
+        s15: cython.float
+        while block + 16 <= self.width:
+            s0 = work.em[block]
+            s1 = work.em[block + 1]
+            s2 = work.em[block + 2]
+            s3 = work.em[block + 3]
+            s4 = work.em[block + 4]
+            s5 = work.em[block + 5]
+            s6 = work.em[block + 6]
+            s7 = work.em[block + 7]
+            s8 = work.em[block + 8]
+            s9 = work.em[block + 9]
+            s10 = work.em[block + 10]
+            s11 = work.em[block + 11]
+            s12 = work.em[block + 12]
+            s13 = work.em[block + 13]
+            s14 = work.em[block + 14]
+            s15 = work.em[block + 15]
+            for i in range(count):
                 at = work.picked[i] + block
-                a += self.arena[at]
-                b += self.arena[at + 1]
-                c += self.arena[at + 2]
-                d += self.arena[at + 3]
-                e += self.arena[at + 4]
-                f += self.arena[at + 5]
-                g += self.arena[at + 6]
-                h += self.arena[at + 7]
-            work.em[block] = a
-            work.em[block + 1] = b
-            work.em[block + 2] = c
-            work.em[block + 3] = d
-            work.em[block + 4] = e
-            work.em[block + 5] = f
-            work.em[block + 6] = g
-            work.em[block + 7] = h
+                s0 += self.arena[at]
+                s1 += self.arena[at + 1]
+                s2 += self.arena[at + 2]
+                s3 += self.arena[at + 3]
+                s4 += self.arena[at + 4]
+                s5 += self.arena[at + 5]
+                s6 += self.arena[at + 6]
+                s7 += self.arena[at + 7]
+                s8 += self.arena[at + 8]
+                s9 += self.arena[at + 9]
+                s10 += self.arena[at + 10]
+                s11 += self.arena[at + 11]
+                s12 += self.arena[at + 12]
+                s13 += self.arena[at + 13]
+                s14 += self.arena[at + 14]
+                s15 += self.arena[at + 15]
+            work.em[block] = s0
+            work.em[block + 1] = s1
+            work.em[block + 2] = s2
+            work.em[block + 3] = s3
+            work.em[block + 4] = s4
+            work.em[block + 5] = s5
+            work.em[block + 6] = s6
+            work.em[block + 7] = s7
+            work.em[block + 8] = s8
+            work.em[block + 9] = s9
+            work.em[block + 10] = s10
+            work.em[block + 11] = s11
+            work.em[block + 12] = s12
+            work.em[block + 13] = s13
+            work.em[block + 14] = s14
+            work.em[block + 15] = s15
+            block += 16
+        if block < self.width:
+            s0 = work.em[block]
+            s1 = work.em[block + 1]
+            s2 = work.em[block + 2]
+            s3 = work.em[block + 3]
+            s4 = work.em[block + 4]
+            s5 = work.em[block + 5]
+            s6 = work.em[block + 6]
+            s7 = work.em[block + 7]
+            for i in range(count):
+                at = work.picked[i] + block
+                s0 += self.arena[at]
+                s1 += self.arena[at + 1]
+                s2 += self.arena[at + 2]
+                s3 += self.arena[at + 3]
+                s4 += self.arena[at + 4]
+                s5 += self.arena[at + 5]
+                s6 += self.arena[at + 6]
+                s7 += self.arena[at + 7]
+            work.em[block] = s0
+            work.em[block + 1] = s1
+            work.em[block + 2] = s2
+            work.em[block + 3] = s3
+            work.em[block + 4] = s4
+            work.em[block + 5] = s5
+            work.em[block + 6] = s6
+            work.em[block + 7] = s7
 
     @cython.cfunc
     @cython.nogil

@@ -79,11 +79,13 @@ def kernel_chain(
     transitions: Float32,
     rules: Penalties,
 ) -> Chain:
-    """The kernel's chain over `transitions` (labels, width), which already hold the penalties."""
+    """The kernel's chain over `transitions` (labels, width), which already hold the penalties;
+    nothing leads behind the last label."""
     n_labels, width = transitions.shape
+    transitions[:, n_labels:] = FORBIDDEN
 
     def wide(row: Float32) -> Float32:
-        return np.concatenate([row, np.zeros(width - n_labels, np.float32)])
+        return np.concatenate([row, np.full(width - n_labels, FORBIDDEN, np.float32)])
 
     forbidden = rules.pairs < 0
     is_open = np.logical_not(forbidden.any(axis=0))
