@@ -508,7 +508,12 @@ STATE_FORGERIES: dict[str, Change] = {
     "rows without columns": array("training.rows", lambda a: a.reshape(-1)),
     "labels that do not exist": array("training.arena", lambda a: a + 10**7),
     "transitions too small": array("training.transitions", lambda a: a[:, :1]),
-    "sums too small": array("training.transition_sums", lambda a: a[:1]),
+    "transition sums too small": array("training.transition_sums", lambda a: a[:1]),
+    "sums too small": array("training.sums", lambda a: a[:-1]),
+    "sums of another type": array("training.sums", lambda a: a.astype(np.float64)),
+    "gains of nothing": array("training.gains", lambda a: np.zeros(3, np.float32)),
+    "no sums": lambda header, arrays: arrays.__delitem__("training.sums"),
+    "pair sums too small": array("training.pair_sums", lambda a: a[:-1]),
     "arena of integers": lambda header, arrays: arrays.__setitem__(
         "training.arena", arrays["training.arena"].astype(np.int32)
     ),

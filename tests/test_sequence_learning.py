@@ -448,3 +448,24 @@ def test_a_cost_is_the_same_by_numbers_and_by_names(cost) -> None:
         names = [[labels[k] for k in row] for row in (gold, predicted)]
         assert rho.of_numbers(gold, predicted, labels) == rho(*names)
         assert rho.of_numbers(gold, gold, labels) == 0.0
+
+
+@pytest.mark.parametrize("n_steps", [None, 40])
+@pytest.mark.parametrize("n", [100, 1000])
+def test_the_difference_of_a_long_sentence_is_merged_exactly(n: int, n_steps: int | None) -> None:
+    """From zero weights: ŷ is the first label throughout, and w = τδ with τ = √ρ/‖δ‖²."""
+    rng = np.random.default_rng(n)
+    sentence = draw_sentence(rng, n, 4 * n, n_steps, real=True)
+    gold = tuple(rng.integers(len(LABELS), size=n).tolist())
+    delta = reference.phi(sentence, gold)
+    for key, value in reference.phi(sentence, (0,) * n).items():
+        delta[key] = delta.get(key, 0.0) - value
+    assert len(delta) > 2 * n  # hundreds of places, some met more than once
+    tau = np.sqrt(np.count_nonzero(gold)) / sum(value * value for value in delta.values())
+    weights = TrainingWeights(len(LABELS), 4 * n, n_steps)
+    learner = ChainLearner(
+        "pa", 1.0, sequence_cost("hamming", LABELS), penalties(None, LABELS), LABELS
+    )
+    learner.epoch(weights, encoded([sentence]), flat([gold]), np.zeros(1, np.int64))
+    expected = {key: tau * value for key, value in delta.items()}
+    assert_equal_weights(thawed_dict(weights.freeze(False)), expected)
