@@ -510,7 +510,9 @@ STATE_FORGERIES: dict[str, Change] = {
     "transitions too small": array("training.transitions", lambda a: a[:, :1]),
     "transition sums too small": array("training.transition_sums", lambda a: a[:1]),
     "sums too small": array("training.sums", lambda a: a[:-1]),
-    "sums of another type": array("training.sums", lambda a: a.astype(np.float64)),
+    "sums of another type": lambda header, arrays: arrays.__setitem__(
+        "training.sums", arrays["training.sums"].astype(np.float64)
+    ),
     "gains of nothing": array("training.gains", lambda a: np.zeros(3, np.float32)),
     "no sums": lambda header, arrays: arrays.__delitem__("training.sums"),
     "pair sums too small": array("training.pair_sums", lambda a: a[:-1]),
