@@ -37,12 +37,12 @@ class Column:
         self.functions = [_function(a, resources) for a in own]
         self.table = np.full((1, len(own)), -1, np.int32)
 
-    def learn(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """The cells of these tokens, a row for each; what is new gets the next number."""
-        ids, fresh = self._number(words)
+    def learn(self, words: Sequence[str], ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Write each word's number to `ids`; a new one gets the next, so that all are known."""
+        fresh = self._number(words, ids)
         if fresh:
             self._compute(fresh)
-        return self.table.take(ids, axis=0)
+        return np.empty((len(self.functions), 0), np.int32)
 
     def _compute(self, fresh: dict[str, int]) -> None:
         """Take in new words: fill their rows of the table."""
@@ -61,33 +61,30 @@ class Column:
                     for value in function(fresh)
                 ]
 
-    def look_up(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """The same for known words and values alone. Changes nothing: safe from many threads."""
-        ids, fresh = self._number(words)
-        if not fresh:
-            return self.table.take(ids, axis=0)
-        found = np.full((len(self.functions), len(fresh)), -1, np.int32)
-        for row, values, function in zip(found, self.values, self.functions, strict=True):
-            if function is not None:
-                strings.look_up(function(fresh), values, row)
-        unseen = np.flatnonzero(ids >= len(self.words))
-        rows = ids[unseen] - len(self.words)
-        ids[unseen] = 0
-        cells = self.table.take(ids, axis=0)
-        cells[unseen] = found.T[rows]
-        return cells
+    def look_up(self, words: Sequence[str], ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Write each word's number to `ids`; those that are not known count on behind the others.
 
-    def _number(self, words: Sequence[str]) -> tuple[NDArray[np.int32], dict[str, int]]:
-        """Each word's number, and those of the words that are not known."""
-        ids = np.zeros(len(words), np.int32)
+        Returns a row for each attribute: its values of the words that are not known. Changes
+        nothing: safe from many threads.
+        """
+        fresh = self._number(words, ids)
+        rows = np.full((len(self.functions), len(fresh)), -1, np.int32)
+        if fresh:
+            for row, values, function in zip(rows, self.values, self.functions, strict=True):
+                if function is not None:
+                    strings.look_up(function(fresh), values, row)
+        return rows
+
+    def _number(self, words: Sequence[str], ids: NDArray[np.int32]) -> dict[str, int]:
+        """Write each word's number; returns those of the words that are not known."""
         fresh: dict[str, int] = {}
         if not self.functions and {str}.issuperset(map(type, words)):
-            return ids, fresh  # nothing looks at this column
+            return fresh  # nothing looks at this column
         words = words if isinstance(words, list) else list(words)
         wrong = strings.number(words, self.words, fresh, ids)
         if wrong >= 0:
             raise NotAString(wrong, words[wrong])
-        return ids, fresh
+        return fresh
 
     def take(self, old: Column, masks: Sequence[NDArray[np.bool_]]) -> None:
         """Take over the masked values of another column with the same attributes, renumbered.
@@ -132,6 +129,57 @@ class Column:
         self.table = cells if len(cells) else np.full((1, len(self.functions)), -1, np.int32)
 
 
+class Layout:
+    """Where the kernel finds each attribute's values: the columns' in their order, then lexicons'.
+
+    A lexicon marks tokens, not words: its marks stand where a column has the words' numbers.
+    """
+
+    def __init__(self, columns: Sequence[Column], n_lexicons: int) -> None:
+        self._columns = columns
+        self._marks = [len(attributes.KINDS["lexicon"].in_context)] * n_lexicons
+        places = [
+            (c, -1 if function is None else k, len(column.functions))
+            for c, column in enumerate(columns)
+            for k, function in enumerate(column.functions)
+        ]
+        places += [(len(columns) + i, -1, 0) for i in range(n_lexicons)]
+        self._column, self._within, self._stride = np.array(places, np.int64).T.copy()
+        self._joined: tuple[list[int], NDArray[np.int32], NDArray[np.int64]] = [], _NOTHING, _NONE
+
+    def words(self, ids: NDArray[np.int32], fresh: Sequence[NDArray[np.int32]]) -> hashing.Words:
+        """The kernel's view of tokens: numbers of words (columns, tokens), and the rows of those
+        that are not known, as `Column.look_up` returns them."""
+        known = [len(column.words) for column in self._columns]
+        if self._joined[0] != known:  # words have been learned since
+            self._joined = known, *self._join()
+        _, table, at = self._joined
+        new, new_at = _NOTHING, self._column
+        if any(rows.size for rows in fresh):
+            new = np.concatenate([rows.reshape(-1) for rows in fresh])
+            counts = [rows.shape[1] if len(rows) else 0 for rows in fresh] + self._marks
+            new_at = _ends(np.array([rows.size for rows in fresh] + self._marks))[self._column]
+            new_at += self._within * np.array(counts)[self._column]
+        n_known = np.array(known + self._marks)[self._column]
+        return hashing.Words(ids, self._column, n_known, table, at, self._stride, new, new_at)
+
+    def _join(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The columns' tables in one array, and where each attribute's values begin there; columns
+        of which only the word itself is asked need none."""
+        tables = [
+            column.table if any(column.functions) else column.table[:0] for column in self._columns
+        ]
+        used = [table for table in tables if table.size]
+        joined = used[0].reshape(-1) if len(used) == 1 else np.concatenate([_NOTHING, *used], None)
+        begin = _ends(np.array([table.size for table in tables] + self._marks))
+        at = np.where(self._within < 0, -1, begin[self._column] + self._within)
+        return joined, at
+
+
+_NOTHING = np.zeros(0, np.int32)
+_NONE = np.zeros(0, np.int64)
+
+
 def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attributes.OfWords | None:
     if attribute.kind is None:
         return None
@@ -149,21 +197,21 @@ class FeatureTable:
     """
 
     def __init__(
-        self, templates: Sequence[Template], cell_of: Mapping[Attribute, int], edges: int
+        self, templates: Sequence[Template], place_of: Mapping[Attribute, int], edges: int
     ) -> None:
         parts = [part for template in templates for part in template.parts]
         self.templates = list(templates)
         self.n_parts = np.array([len(t.parts) for t in templates], np.int64)
         self.first_part = _ends(self.n_parts)
-        self.column = np.array([cell_of[part.attribute] for part in parts], np.int64)
+        self.attribute = np.array([place_of[part.attribute] for part in parts], np.int64)
         self.edges = edges
         self._lay_out(np.array([part.offset for part in parts], np.int64))
         self.clear()
 
     def _lay_out(self, offsets: NDArray[np.int64]) -> None:
         """Find the bases and nodes, and each template's source among them."""
-        self.bases = np.unique(self.column)
-        base_of_part = np.searchsorted(self.bases, self.column).tolist()
+        self.bases = np.unique(self.attribute)
+        base_of_part = np.searchsorted(self.bases, self.attribute).tolist()
         n_bases = len(self.bases)
         self.before = -int(offsets.min(initial=0))
         self.after = int(offsets.max(initial=0))
@@ -201,6 +249,18 @@ class FeatureTable:
         self.names: FeatureNames | None = None
 
     def _kernel(self) -> hashing.Table:
+        """The table with the walk of learning: every template, in the order given."""
+        order = np.arange(len(self.templates))
+        return self._walking(order, order + 1, np.arange(len(self.bases)))
+
+    def _walking(
+        self, order: NDArray[np.int64], then: NDArray[np.int64], looked: NDArray[np.int64]
+    ) -> hashing.Table:
+        """The table with a walk over the templates in this order; see `hashing.Table`."""
+        width = hashing.BLOCK + self.before + self.after
+        source, offset = self.source[order], self.offset[order]
+        asked = (source < len(self.bases)) & ~np.isin(source, looked)
+        places = np.where(asked, -1 - source, source * width + self.before + offset)
         return hashing.Table(
             self.bases,
             self.left,
@@ -208,8 +268,8 @@ class FeatureTable:
             self.shift,
             self.lowest,
             self.highest,
-            self.source,
-            self.offset,
+            looked,
+            np.stack([places, self.direct_at[order], then, offset], axis=1),
             self.first_part,
             self.node_of,
             self.before,
@@ -248,26 +308,26 @@ class FeatureTable:
             self._table.rehash(old_links)
 
     def reserve_values(self, n_values: NDArray[np.int64]) -> None:
-        """Make room for so many values in each cell."""
+        """Make room for so many values of each attribute."""
         numbers = self.room.copy()
         numbers[: len(self.bases)] = n_values[self.bases] + 1
         self.reserve(numbers, 0)
 
     def encode(
-        self, cells: NDArray[np.int32], starts: NDArray[np.int64], grow: bool
+        self, words: hashing.Words, starts: NDArray[np.int64], grow: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Each token's features: (indptr, features)."""
-        n_tokens = len(cells)
+        """The features of each token of the sentences between `starts`: (indptr, features)."""
+        token, end = int(starts[0]), int(starts[-1])
+        n_tokens = end - token
         indptr = np.zeros(n_tokens + 1, np.int64)
         features = np.empty(n_tokens * len(self.templates), np.int32)
         width = hashing.BLOCK + self.before + self.after
         work = np.empty((len(self.room) + 1) * width, np.int64)
         if grow:
             self._described = self.names = None
-        token = 0
-        while token < n_tokens:
-            token = self._table.encode(cells, starts, token, grow, work, indptr, features)
-            if token < n_tokens:
+        while token < end:
+            token = self._table.encode(words, starts, token, grow, work, indptr, features)
+            if token < end:
                 n_nodes = len(self.lowest)
                 numbers = self.room.copy()
                 numbers[len(self.bases) :] = self.counts[:n_nodes] + width
@@ -298,12 +358,12 @@ class FeatureTable:
         self._table.values_of(node_at, joined, which, numbers, values)
         return which, values
 
-    def cells_of(self, which: NDArray[np.int32]) -> NDArray[np.int64]:
-        """For the values of features with these templates: each one's cell."""
+    def attributes_of(self, which: NDArray[np.int32]) -> NDArray[np.int64]:
+        """For the values of features with these templates: each one's attribute."""
         n_parts = self.n_parts[which]
         ends = np.cumsum(n_parts)
         within = np.arange(n_parts.sum()) - np.repeat(ends - n_parts, n_parts)
-        return self.column[np.repeat(self.first_part[which], n_parts) + within]
+        return self.attribute[np.repeat(self.first_part[which], n_parts) + within]
 
     def restore(
         self, which: NDArray[np.int32], values: NDArray[np.int64], n_values: NDArray[np.int64]
@@ -314,7 +374,9 @@ class FeatureTable:
             raise SeqpaError("damaged model: a feature has an unknown template")
         if len(values) != self.n_parts[which].sum():
             raise SeqpaError("damaged model: the features' values do not fit their templates")
-        if len(values) and (values.min() < 0 or (values >= n_values[self.cells_of(which)]).any()):
+        if len(values) and (
+            values.min() < 0 or (values >= n_values[self.attributes_of(which)]).any()
+        ):
             raise SeqpaError("damaged model: a feature has an unknown value")
         self.reserve_values(n_values)
         # A node has no more numbers than there are features that lead through it.
@@ -346,7 +408,7 @@ def _ends(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 class FeatureNames:
     """The features of a table as strings: a sequence by id.
 
-    `strings` are the values of each cell; before them come the places outside the sentence.
+    `strings` are the values of each attribute; before them come the places outside the sentence.
     """
 
     def __init__(self, table: FeatureTable, strings: list[list[str]]) -> None:
@@ -354,7 +416,7 @@ class FeatureNames:
         self.first = _ends(table.n_parts[self.which])
         self.edges = [f"<{'+' if e % 2 else '-'}{e // 2 + 1}>" for e in range(table.edges)]
         self.prefixes = ["pair:" if t.pair else "" for t in table.templates]
-        columns = iter(table.column.tolist())
+        columns = iter(table.attribute.tolist())
         self.parts = [
             [(str(part), part.attribute.is_flag, strings[next(columns)]) for part in template.parts]
             for template in table.templates
