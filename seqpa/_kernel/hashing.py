@@ -7,8 +7,10 @@ each template only looks up its own feature for that number, a few tokens away.
 Sources give each place a number, 0 where there is none. A base is one attribute of the token. A
 node joins another source with a base some tokens further on: the two numbers lead to the node's
 own through a hash table of links. Template t then finds its feature at
-`direct[direct_at[t] + number]`, where -1 says that it has none. A walk takes the templates in some
-order, and may leave some out where it has found another one's feature: see `Table.pick`.
+`direct[direct_at[t] + number · stride[t]]`, where -1 says that it has none. Templates that look at
+one source stand together there, since they meet its numbers a few tokens apart. A walk takes the
+templates in some order, and may leave some out where it has found another one's feature: see
+`Table.pick`.
 
 The hash table has open addressing and linear probing, its size is a power of two, and a row is
 `(a << 32 | b, tag << 32 | number)`: from the numbers a and b to the number that node `tag - 1`
@@ -97,10 +99,10 @@ class Table:
     lowest, highest the offsets from a token between which node k is looked at
     looked          the bases whose numbers `look` finds for whole blocks; the others are asked for
                     where a walk comes to them
-    steps           the walk over the templates, a row for each: its place, where `direct` begins
-                    for it, the step that comes next where it has a feature, and its offset. The
-                    place is that of the block's first token in `work`, or -1 - b for a base b that
-                    is not looked at before
+    steps           the walk over the templates, a row for each: its place, its direct_at and
+                    stride, how many steps behind it are left out where it has a feature, and its
+                    offset. The place is that of the block's first token in `work`, or -1 - b for a
+                    base b that is not looked at before
     first_part, node_of
                     parts first_part[t]:first_part[t + 1] are template t's; all but its first
                     belong to a node
@@ -130,6 +132,9 @@ class Table:
         room,
         counts,
         direct_at,
+        stride,
+        begin,
+        n_at,
         direct,
         links,
     ):
@@ -149,6 +154,9 @@ class Table:
         self.room = room
         self.counts = counts
         self.direct_at = direct_at
+        self.stride = stride
+        self.begin = begin
+        self.n_at = n_at
         self.direct = direct
         self.links = links
         self.n_bases = len(attribute)
@@ -244,6 +252,12 @@ class Table:
             b = self.looked[i]
             for j in range(width):
                 work[b * self.width + j] = self.number_at(b, words, begin + j, low, high)
+                if cython.compiled:
+                    prefetch(
+                        cython.address(
+                            self.direct[self.begin[b] + work[b * self.width + j] * self.n_at[b]]
+                        )
+                    )
 
     @cython.cfunc
     @cython.nogil
@@ -276,6 +290,15 @@ class Table:
         for j in range(first, last):
             if work[row + j] > 0:
                 work[row + j] = self.follow(node, work[homes + j], work[row + j], grow)
+                if cython.compiled:
+                    prefetch(
+                        cython.address(
+                            self.direct[
+                                self.begin[self.n_bases + node]
+                                + work[row + j] * self.n_at[self.n_bases + node]
+                            ]
+                        )
+                    )
 
     @cython.cfunc
     @cython.nogil
@@ -295,7 +318,7 @@ class Table:
     ) -> cython.void:
         """Write the features of the n tokens of a block; indptr begins with token `first`.
 
-        Where a step finds a feature the walk goes on at the step that it names, else at the next.
+        Where a step finds a feature the walk leaves out as many steps behind it as it says.
         """
         out: cython.longlong = indptr[token - first]
         i: cython.Py_ssize_t
@@ -312,20 +335,18 @@ class Table:
                     number = work[place + i]
                 else:
                     number = self.number_at(
-                        -1 - place, words, token + i + self.steps[s, 3], low, high
+                        -1 - place, words, token + i + self.steps[s, 4], low, high
                     )
-                at = self.steps[s, 1] + number
+                at = self.steps[s, 1] + number * self.steps[s, 2]
                 feature = self.direct[at]
                 if grow and feature < 0 and number > 0:
                     feature = self.counts[self.n_nodes + 1]
                     self.counts[self.n_nodes + 1] += 1
                     self.direct[at] = feature
                 features[out] = feature
-                if feature >= 0:
-                    out += 1
-                    s = self.steps[s, 2]
-                else:
-                    s += 1
+                out += feature >= 0
+                # Most steps leave nothing out, and whether they find anything is hard to foresee.
+                s += 1 if self.steps[s, 3] == 0 or feature < 0 else self.steps[s, 3] + 1
             indptr[token - first + i + 1] = out
 
     @cython.ccall
@@ -398,7 +419,7 @@ class Table:
                         number = self.follow(node, _home(node + 1, key, mask), key, False)
                     else:
                         number = 0
-                out[i] = self.direct[self.direct_at[t] + number]
+                out[i] = self.direct[self.direct_at[t] + number * self.stride[t]]
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
@@ -418,6 +439,7 @@ class Table:
         f: cython.Py_ssize_t
         t: cython.Py_ssize_t
         p: cython.Py_ssize_t
+        place: cython.Py_ssize_t
         node: cython.Py_ssize_t
         key: cython.longlong
         number: cython.longlong
@@ -431,9 +453,10 @@ class Table:
                     key = number << 32 | (values[at] + 1)
                     number = self.follow(node, _home(node + 1, key, mask), key, True)
                     at += 1
-                if self.direct[self.direct_at[t] + number] >= 0:
+                place = self.direct_at[t] + number * self.stride[t]
+                if self.direct[place] >= 0:
                     return f
-                self.direct[self.direct_at[t] + number] = f
+                self.direct[place] = f
                 self.counts[self.n_nodes + 1] += 1
         return templates.shape[0]
 
@@ -442,17 +465,20 @@ class Table:
         self,
         node_at: cython.const[cython.longlong][::1],
         joined: cython.int[:, ::1],
+        limits: cython.const[cython.longlong][::1],
         which: cython.int[::1],
         numbers: cython.int[::1],
     ):
         """The template and the number of every feature, and what the nodes' numbers stand for.
 
-        joined[node_at[k] + number] are the two numbers that node k joins.
+        The numbers of template t are below limits[t]; joined[node_at[k] + number] are the two that
+        node k joins.
         """
         row: cython.Py_ssize_t
         at: cython.Py_ssize_t
         t: cython.Py_ssize_t
         f: cython.Py_ssize_t
+        number: cython.Py_ssize_t
         entry: cython.longlong
         with cython.nogil:
             for row in range(self.links.shape[0]):
@@ -462,11 +488,11 @@ class Table:
                     joined[at, 0] = self.links[row, 0] >> 32
                     joined[at, 1] = self.links[row, 0] & 0x7FFFFFFF
             for t in range(self.n_templates):
-                for at in range(self.direct_at[t], self.direct_at[t + 1]):
-                    f = self.direct[at]
+                for number in range(limits[t]):
+                    f = self.direct[self.direct_at[t] + number * self.stride[t]]
                     if f >= 0:
                         which[f] = t
-                        numbers[f] = at - self.direct_at[t]
+                        numbers[f] = number
 
     @cython.ccall
     def values_of(

@@ -147,13 +147,18 @@ class FeatureEncoder:
         place_of = {attribute: place for place, attribute in enumerate(self._attributes)}
         pairs = [template for template in self.templates if template.pair]
         single = [template for template in self.templates if not template.pair]
-        self._features = FeatureTable(single, place_of, self._edges)
+        self.features = FeatureTable(single, place_of, self._edges)
         self._pairs = FeatureTable(pairs, place_of, self._edges) if pairs else None
+
+    def values_of_words(self, attribute: Attribute) -> NDArray[np.int32]:
+        """The attribute's value of each known word of its column, by number; -1 where absent."""
+        column = self._words[self.columns.index(attribute.column or self.columns[0])]
+        return column.table[: len(column.words), column.attributes.index(attribute)]
 
     @property
     def n_features(self) -> int:
         """How many features are known."""
-        return self._features.size
+        return self.features.size
 
     @property
     def n_pair_features(self) -> int:
@@ -177,14 +182,26 @@ class FeatureEncoder:
         words = self._numbered(columns, starts, Column.learn)
         return self._encode(words, starts, grow=True)
 
-    def transform(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> Encoded:
-        """Encode with the features that are known; others are left out. Safe from many threads."""
+    def transform(
+        self,
+        columns: Sequence[Sequence[str]],
+        lengths: Iterable[int],
+        walk: hashing.Table | None = None,
+    ) -> Encoded:
+        """Encode with the features that are known; others are left out. Safe from many threads.
+
+        walk : of `FeatureTable.walk`, to leave out features that others stand for.
+        """
         starts = self._check(columns, lengths)
         words = self._numbered(columns, starts, Column.look_up)
-        return self._encode(words, starts, grow=False)
+        return self._encode(words, starts, False, walk)
 
     def runs(
-        self, columns: Sequence[Sequence[str]], lengths: Iterable[int], size: int
+        self,
+        columns: Sequence[Sequence[str]],
+        lengths: Iterable[int],
+        size: int,
+        walk: hashing.Table | None = None,
     ) -> list[Run]:
         """The same in runs of sentences with about `size` tokens, each encoded when called for.
 
@@ -198,7 +215,7 @@ class FeatureEncoder:
         def run(first: int, last: int) -> Run:
             tokens = slice(int(starts[first]), int(starts[last]))
             own = starts[first : last + 1]
-            return Run(first, tokens, lambda: self._encode(words, own, grow=False))
+            return Run(first, tokens, lambda: self._encode(words, own, False, walk))
 
         return [run(first, last) for first, last in pairwise(cuts) if first < last]
 
@@ -242,20 +259,31 @@ class FeatureEncoder:
         sizes += [len(attributes.KINDS["lexicon"].in_context)] * len(self._lexicons)
         return np.array(sizes, np.int64) + self._edges
 
-    def _encode(self, words: hashing.Words, starts: NDArray[np.int64], grow: bool) -> Encoded:
-        found = self._of(self._features, words, starts, grow)
+    def _encode(
+        self,
+        words: hashing.Words,
+        starts: NDArray[np.int64],
+        grow: bool,
+        walk: hashing.Table | None = None,
+    ) -> Encoded:
+        found = self._of(self.features, words, starts, grow, walk)
         own = starts - starts[0]
         if self._pairs is None:
             return Encoded(own, *found)
         return Encoded(own, *found, None, *self._of(self._pairs, words, starts, grow))
 
     def _of(
-        self, table: FeatureTable, words: hashing.Words, starts: NDArray[np.int64], grow: bool
+        self,
+        table: FeatureTable,
+        words: hashing.Words,
+        starts: NDArray[np.int64],
+        grow: bool,
+        walk: hashing.Table | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         known = table.size
         if grow:
             table.reserve_values(self._n_values())
-        indptr, features = table.encode(words, starts, grow)
+        indptr, features = table.encode(words, starts, grow, walk)
         if grow and self.cutoff > 1 and table.size > known:
             enough = np.bincount(features, minlength=table.size) >= self.cutoff
             enough[:known] = True
@@ -268,11 +296,11 @@ class FeatureEncoder:
 
     def feature_names(self) -> list[str]:
         """Every feature as a string, by id; <-1> is one before the sentence, <+2> two after it."""
-        return list(self._names(self._features))
+        return list(self._names(self.features))
 
     def feature_name(self, feature: int) -> str:
         """One feature as a string."""
-        return self._names(self._features)[feature]
+        return self._names(self.features)[feature]
 
     def pair_feature_names(self) -> list[str]:
         """Every feature of label pairs as a string, by id."""
@@ -292,7 +320,7 @@ class FeatureEncoder:
         return table.names
 
     def _tables(self) -> list[FeatureTable]:
-        return [self._features, *([self._pairs] if self._pairs else [])]
+        return [self.features, *([self._pairs] if self._pairs else [])]
 
     def pruned(self, keep: ArrayLike, keep_pairs: ArrayLike | None = None) -> FeatureEncoder:
         """A new encoder with these features only (boolean masks), renumbered in the old order.

@@ -241,20 +241,32 @@ class FeatureTable:
         self.counts[n_nodes:] = 0
         # Number 0, of what is not there, has a place from the start.
         self.room = np.ones(len(self.bases) + n_nodes, np.int64)
-        self.direct_at = np.arange(len(self.templates) + 1)
+        self._place_numbers()
         self.direct = np.full(len(self.templates), -1, np.int32)
         self.links = np.zeros((16, 2), np.int64)
         self._table = self._kernel()
         self._described: tuple[NDArray[np.int32], NDArray[np.int64]] | None = None
         self.names: FeatureNames | None = None
 
+    def _place_numbers(self) -> None:
+        """Where each source's numbers begin in `direct`, and so each template's."""
+        n_templates = np.bincount(self.source, minlength=len(self.room))
+        self.begin = _ends(n_templates * self.room)
+        rank = [np.count_nonzero(self.source[:t] == s) for t, s in enumerate(self.source)]
+        self.direct_at = self.begin[self.source] + np.array(rank, np.int64)
+        self.stride = n_templates[self.source]
+
     def _kernel(self) -> hashing.Table:
         """The table with the walk of learning: every template, in the order given."""
         order = np.arange(len(self.templates))
-        return self._walking(order, order + 1, np.arange(len(self.bases)))
+        return self._walking(order, 0 * order, np.arange(len(self.bases)), self.direct)
 
     def _walking(
-        self, order: NDArray[np.int64], then: NDArray[np.int64], looked: NDArray[np.int64]
+        self,
+        order: NDArray[np.int64],
+        below: NDArray[np.int64],
+        looked: NDArray[np.int64],
+        direct: NDArray[np.int32],
     ) -> hashing.Table:
         """The table with a walk over the templates in this order; see `hashing.Table`."""
         width = hashing.BLOCK + self.before + self.after
@@ -269,7 +281,7 @@ class FeatureTable:
             self.lowest,
             self.highest,
             looked,
-            np.stack([places, self.direct_at[order], then, offset], axis=1),
+            np.stack([places, self.direct_at[order], self.stride[order], below, offset], axis=1),
             self.first_part,
             self.node_of,
             self.before,
@@ -278,7 +290,10 @@ class FeatureTable:
             self.room[len(self.bases) :],
             self.counts,
             self.direct_at,
-            self.direct,
+            self.stride,
+            self.begin,
+            np.bincount(self.source, minlength=len(self.room)),
+            direct,
             self.links,
         )
 
@@ -293,13 +308,11 @@ class FeatureTable:
             self.room = np.where(
                 numbers > self.room, np.maximum(numbers, 3 * self.room // 2), self.room
             )
-            at = _ends(self.room[self.source])
-            direct = np.full(at[-1], -1, np.int32)
-            for new, (old, end) in zip(
-                at.tolist(), pairwise(self.direct_at.tolist()), strict=False
-            ):
-                direct[new : new + end - old] = self.direct[old:end]
-            self.direct_at, self.direct = at, direct
+            before, old_direct = self.begin.tolist(), self.direct
+            self._place_numbers()
+            self.direct = np.full(self.begin[-1], -1, np.int32)
+            for new, (old, end) in zip(self.begin.tolist(), pairwise(before), strict=False):
+                self.direct[new : new + end - old] = old_direct[old:end]
             self._table = self._kernel()
         if 2 * n_links > len(self.links):
             old_links = self.links
@@ -313,8 +326,36 @@ class FeatureTable:
         numbers[: len(self.bases)] = n_values[self.bases] + 1
         self.reserve(numbers, 0)
 
+    def walk(
+        self, order: NDArray[np.int64], below: NDArray[np.int64], mask: NDArray[np.bool_]
+    ) -> hashing.Table:
+        """The table as it is now, of the masked features alone, with a walk over the templates in
+        this order that leaves out the next below[i] steps where that of step i has a feature."""
+        direct = self.direct
+        if not mask.all():
+            direct = np.where(np.append(mask, False)[direct], direct, np.int32(-1))
+        reached = np.ones(len(order), np.bool_)  # whatever the steps before find
+        for step, n in enumerate(below.tolist()):
+            reached[step + 1 : step + 1 + n] = False
+        sources = np.concatenate([self.source[order[reached]], self.left, self.right])
+        looked = np.unique(sources[sources < len(self.bases)])
+        return self._walking(order, below, looked, direct)
+
+    def find(self, t: int, values: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The features of template t with these values (features, parts), -1 where there is none.
+
+        Values are as `described` has them, or -1 for absent.
+        """
+        found = np.empty(len(values), np.int32)
+        self._table.find_features(t, values, found)
+        return found
+
     def encode(
-        self, words: hashing.Words, starts: NDArray[np.int64], grow: bool
+        self,
+        words: hashing.Words,
+        starts: NDArray[np.int64],
+        grow: bool,
+        walk: hashing.Table | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The features of each token of the sentences between `starts`: (indptr, features)."""
         token, end = int(starts[0]), int(starts[-1])
@@ -326,7 +367,7 @@ class FeatureTable:
         if grow:
             self._described = self.names = None
         while token < end:
-            token = self._table.encode(words, starts, token, grow, work, indptr, features)
+            token = (walk or self._table).encode(words, starts, token, grow, work, indptr, features)
             if token < end:
                 n_nodes = len(self.lowest)
                 numbers = self.room.copy()
@@ -353,7 +394,7 @@ class FeatureTable:
         node_at = _ends(self.counts[:-2])
         joined = np.empty((node_at[-1], 2), np.int32)
         which, numbers = np.empty((2, self.size), np.int32)
-        self._table.describe(node_at, joined, which, numbers)
+        self._table.describe(node_at, joined, self.room[self.source], which, numbers)
         values = np.empty(self.n_parts[which].sum(), np.int64)
         self._table.values_of(node_at, joined, which, numbers, values)
         return which, values
