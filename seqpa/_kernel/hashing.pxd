@@ -46,6 +46,7 @@ cdef class Table:
     cdef bint has_room(self) noexcept nogil
     cdef long long number_at(self, Py_ssize_t base, Words words, Py_ssize_t place, Py_ssize_t low, Py_ssize_t high) noexcept nogil
     cdef void look(self, Words words, Py_ssize_t begin, Py_ssize_t width, Py_ssize_t low, Py_ssize_t high, long long[::1] work) noexcept nogil
+    cdef void expect(self, Py_ssize_t source, Py_ssize_t begin, Py_ssize_t end, long long[::1] work) noexcept nogil
     cdef void join(self, Py_ssize_t node, Py_ssize_t n, bint grow, long long[::1] work) noexcept nogil
     cdef void pick(self, Words words, Py_ssize_t token, Py_ssize_t n, Py_ssize_t low, Py_ssize_t high, bint grow, long long[::1] work, Py_ssize_t first, long long[::1] indptr, int[::1] features) noexcept nogil
     cpdef Py_ssize_t encode(self, Words words, const long long[::1] starts, Py_ssize_t token, bint grow, long long[::1] work, long long[::1] indptr, int[::1] features) except? -1

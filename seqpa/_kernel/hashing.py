@@ -248,16 +248,32 @@ class Table:
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         b: cython.Py_ssize_t
+        row: cython.Py_ssize_t
         for i in range(self.looked.shape[0]):
             b = self.looked[i]
+            row = b * self.width
             for j in range(width):
-                work[b * self.width + j] = self.number_at(b, words, begin + j, low, high)
-                if cython.compiled:
-                    prefetch(
-                        cython.address(
-                            self.direct[self.begin[b] + work[b * self.width + j] * self.n_at[b]]
-                        )
-                    )
+                work[row + j] = self.number_at(b, words, begin + j, low, high)
+            self.expect(b, row, row + width, work)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def expect(
+        self,
+        source: cython.Py_ssize_t,
+        begin: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        work: cython.longlong[::1],
+    ) -> cython.void:
+        """Ask in time for what `direct` has at the numbers work[begin:end] of a source."""
+        i: cython.Py_ssize_t
+        if cython.compiled:
+            for i in range(begin, end):
+                prefetch(
+                    cython.address(self.direct[self.begin[source] + work[i] * self.n_at[source]])
+                )
 
     @cython.cfunc
     @cython.nogil
@@ -290,15 +306,7 @@ class Table:
         for j in range(first, last):
             if work[row + j] > 0:
                 work[row + j] = self.follow(node, work[homes + j], work[row + j], grow)
-                if cython.compiled:
-                    prefetch(
-                        cython.address(
-                            self.direct[
-                                self.begin[self.n_bases + node]
-                                + work[row + j] * self.n_at[self.n_bases + node]
-                            ]
-                        )
-                    )
+        self.expect(self.n_bases + node, row + first, row + last, work)
 
     @cython.cfunc
     @cython.nogil

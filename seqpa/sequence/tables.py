@@ -14,6 +14,8 @@ from seqpa.sequence import attributes
 from seqpa.sequence.resources import Resource
 from seqpa.sequence.templates import Attribute, Template
 
+_REMEMBERED = 4096  # where so many words came last fits into the processor's first cache
+
 
 class NotAString(Exception):
     """A token that is not a string, by its number; the encoder knows its place."""
@@ -70,9 +72,10 @@ class Column:
         fresh = self._number(words, ids)
         rows = np.full((len(self.functions), len(fresh)), -1, np.int32)
         if fresh:
+            unknown = list(fresh)
             for row, values, function in zip(rows, self.values, self.functions, strict=True):
                 if function is not None:
-                    strings.look_up(function(fresh), values, row)
+                    strings.look_up(function(unknown), values, row)
         return rows
 
     def _number(self, words: Sequence[str], ids: NDArray[np.int32]) -> dict[str, int]:
@@ -81,7 +84,8 @@ class Column:
         if not self.functions and {str}.issuperset(map(type, words)):
             return fresh  # nothing looks at this column
         words = words if isinstance(words, list) else list(words)
-        wrong = strings.number(words, self.words, fresh, ids)
+        last = np.zeros(_REMEMBERED if len(words) > _REMEMBERED else 1, np.int32)
+        wrong = strings.number(words, self.words, fresh, last, ids)
         if wrong >= 0:
             raise NotAString(wrong, words[wrong])
         return fresh
