@@ -54,24 +54,34 @@ def _home(tag: cython.longlong, key: cython.longlong, mask: cython.longlong) -> 
 class Words:
     """Tokens as the numbers of their words, and the values of the words' attributes.
 
-    ids         (columns, tokens): the number of each word; -1 where there is none
     column      attribute a is one of the words of column[a]
     known       how many of its column's words are known; the others have higher numbers
     at, stride  word w has the value table[at[a] + w · stride[a]], -1 for none; where at[a] is -1
                 the attribute is the word itself, and has a value if the word is known
+    ids         (columns, tokens): the number of each word; -1 where there is none
     fresh, fresh_at
                 word w that is not known has the value fresh[fresh_at[a] + w - known[a]]
     """
 
-    def __init__(self, ids, column, known, table, at, stride, fresh, fresh_at):
-        self.ids = ids
+    def __init__(self, column, known, table, at, stride):
         self.column = column
         self.known = known
         self.table = table
         self.at = at
-        self.fresh = fresh
-        self.fresh_at = fresh_at
         self.stride = stride
+
+    def of(self, ids, fresh, fresh_at):
+        """The same attributes, of these tokens."""
+        new: Words = Words.__new__(Words)
+        new.column = self.column
+        new.known = self.known
+        new.table = self.table
+        new.at = self.at
+        new.stride = self.stride
+        new.ids = ids
+        new.fresh = fresh
+        new.fresh_at = fresh_at
+        return new
 
     @cython.cfunc
     @cython.inline

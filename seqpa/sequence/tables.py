@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress, pairwise
+from itertools import accumulate, compress, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from seqpa.sequence.resources import Resource
 from seqpa.sequence.templates import Attribute, Template
 
 _REMEMBERED = 4096  # where so many words came last fits into the processor's first cache
+
+
+_NO_ROWS = np.zeros((1, 0), np.int32)
 
 
 class NotAString(Exception):
@@ -37,6 +40,7 @@ class Column:
         # The word itself is its own value, so it has no second numbering.
         self.values: list[dict[str, int]] = [self.words if a.kind is None else {} for a in own]
         self.functions = [_function(a, resources) for a in own]
+        self.computes = any(self.functions)  # more than the words themselves
         self.table = np.full((1, len(own)), -1, np.int32)
 
     def learn(self, words: Sequence[str], ids: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -44,7 +48,7 @@ class Column:
         fresh = self._number(words, ids)
         if fresh:
             self._compute(fresh)
-        return np.empty((len(self.functions), 0), np.int32)
+        return _NO_ROWS
 
     def _compute(self, fresh: dict[str, int]) -> None:
         """Take in new words: fill their rows of the table."""
@@ -66,13 +70,14 @@ class Column:
     def look_up(self, words: Sequence[str], ids: NDArray[np.int32]) -> NDArray[np.int32]:
         """Write each word's number to `ids`; those that are not known count on behind the others.
 
-        Returns a row for each attribute: its values of the words that are not known. Changes
-        nothing: safe from many threads.
+        Returns a row for each attribute, if any is computed: its values of the words that are not
+        known. Changes nothing: safe from many threads.
         """
-        fresh = self._number(words, ids)
-        rows = np.full((len(self.functions), len(fresh)), -1, np.int32)
-        if fresh:
-            unknown = list(fresh)
+        unknown = list(self._number(words, ids))
+        if not self.computes:
+            return _NO_ROWS
+        rows = np.full((len(self.functions), len(unknown)), -1, np.int32)
+        if unknown:
             for row, values, function in zip(rows, self.values, self.functions, strict=True):
                 if function is not None:
                     strings.look_up(function(unknown), values, row)
@@ -149,39 +154,32 @@ class Layout:
         ]
         places += [(len(columns) + i, -1, 0) for i in range(n_lexicons)]
         self._column, self._within, self._stride = np.array(places, np.int64).T.copy()
-        self._joined: tuple[list[int], NDArray[np.int32], NDArray[np.int64]] = [], _NOTHING, _NONE
+        self._places = [(c, k) for c, k, _ in places]
+        self._made: tuple[list[int], hashing.Words] | None = None
 
     def words(self, ids: NDArray[np.int32], fresh: Sequence[NDArray[np.int32]]) -> hashing.Words:
         """The kernel's view of tokens: numbers of words (columns, tokens), and the rows of those
         that are not known, as `Column.look_up` returns them."""
         known = [len(column.words) for column in self._columns]
-        if self._joined[0] != known:  # words have been learned since
-            self._joined = known, *self._join()
-        _, table, at = self._joined
-        new, new_at = _NOTHING, self._column
-        if any(rows.size for rows in fresh):
-            new = np.concatenate([rows.reshape(-1) for rows in fresh])
-            counts = [rows.shape[1] if len(rows) else 0 for rows in fresh] + self._marks
-            new_at = _ends(np.array([rows.size for rows in fresh] + self._marks))[self._column]
-            new_at += self._within * np.array(counts)[self._column]
-        n_known = np.array(known + self._marks)[self._column]
-        return hashing.Words(ids, self._column, n_known, table, at, self._stride, new, new_at)
+        made = self._made
+        if made is None or made[0] != known:  # words have been learned since
+            made = self._made = known, self._join(known)
+        begin = [0, *accumulate(rows.size for rows in fresh), *self._marks]
+        if begin[len(fresh)] == 0:
+            return made[1].of(ids, _NO_ROWS[0], self._column)
+        at = [begin[c] + k * (fresh[c].shape[1] if k > 0 else 0) for c, k in self._places]
+        return made[1].of(ids, np.concatenate(fresh, axis=None), np.array(at, np.int64))
 
-    def _join(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The columns' tables in one array, and where each attribute's values begin there; columns
-        of which only the word itself is asked need none."""
-        tables = [
-            column.table if any(column.functions) else column.table[:0] for column in self._columns
-        ]
+    def _join(self, known: list[int]) -> hashing.Words:
+        """All columns' tables in one array; where only the word itself is asked for, none is
+        needed."""
+        tables = [c.table if c.computes else c.table[:0] for c in self._columns]
         used = [table for table in tables if table.size]
-        joined = used[0].reshape(-1) if len(used) == 1 else np.concatenate([_NOTHING, *used], None)
+        joined = used[0].reshape(-1) if len(used) == 1 else np.concatenate([_NO_ROWS, *used], None)
         begin = _ends(np.array([table.size for table in tables] + self._marks))
         at = np.where(self._within < 0, -1, begin[self._column] + self._within)
-        return joined, at
-
-
-_NOTHING = np.zeros(0, np.int32)
-_NONE = np.zeros(0, np.int64)
+        n_known = np.array(known + self._marks)[self._column]
+        return hashing.Words(self._column, n_known, joined, at, self._stride)
 
 
 def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attributes.OfWords | None:
