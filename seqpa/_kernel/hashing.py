@@ -90,12 +90,12 @@ class Words:
     def value(self, a: cython.Py_ssize_t, token: cython.Py_ssize_t) -> cython.longlong:
         """The value of attribute a at a token, -1 where it has none."""
         word: cython.longlong = self.ids[self.column[a], token]
-        known: cython.longlong = self.known[a]
-        if self.at[a] < 0:
-            return word if word < known else -1
-        if word < known:
-            return self.table[self.at[a] + word * self.stride[a]]
-        return self.fresh[self.fresh_at[a] + word - known]
+        at: cython.longlong = self.at[a]
+        if word >= self.known[a]:
+            word = self.fresh[self.fresh_at[a] + word - self.known[a]] if at >= 0 else -1
+        elif at >= 0:
+            word = self.table[at + word * self.stride[a]]
+        return word
 
 
 @cython.final
@@ -225,7 +225,27 @@ class Table:
     @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
-    def number_at(
+    def inside(
+        self, base: cython.Py_ssize_t, words: Words, place: cython.Py_ssize_t
+    ) -> cython.longlong:
+        """The number of a base at a token."""
+        value: cython.longlong = words.value(self.attribute[base], place)
+        return value + self.edges + 1 if value >= 0 else 0
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def outside(
+        self, place: cython.Py_ssize_t, low: cython.Py_ssize_t, high: cython.Py_ssize_t
+    ) -> cython.longlong:
+        """The number of every base at a place outside the sentence low:high."""
+        return 2 * (low - place - 1) + 1 if place < low else 2 * (place - high) + 2
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def ask(
         self,
         base: cython.Py_ssize_t,
         words: Words,
@@ -233,14 +253,10 @@ class Table:
         low: cython.Py_ssize_t,
         high: cython.Py_ssize_t,
     ) -> cython.longlong:
-        """The number of a base at a place in or around the sentence low:high."""
-        value: cython.longlong
-        if place < low:
-            return 2 * (low - place - 1) + 1
-        if place >= high:
-            return 2 * (place - high) + 2
-        value = words.value(self.attribute[base], place)
-        return value + self.edges + 1 if value >= 0 else 0
+        """The number of a base at one place in or around the sentence low:high."""
+        if low <= place < high:
+            return self.inside(base, words, place)
+        return self.outside(place, low, high)
 
     @cython.cfunc
     @cython.nogil
@@ -255,6 +271,8 @@ class Table:
         work: cython.longlong[::1],
     ) -> cython.void:
         """The numbers of bases at the places begin:begin+width around the sentence low:high."""
+        first: cython.Py_ssize_t = max(0, low - begin)
+        last: cython.Py_ssize_t = min(width, high - begin)
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         b: cython.Py_ssize_t
@@ -262,8 +280,12 @@ class Table:
         for i in range(self.looked.shape[0]):
             b = self.looked[i]
             row = b * self.width
-            for j in range(width):
-                work[row + j] = self.number_at(b, words, begin + j, low, high)
+            for j in range(first):
+                work[row + j] = self.outside(begin + j, low, high)
+            for j in range(first, last):
+                work[row + j] = self.inside(b, words, begin + j)
+            for j in range(last, width):
+                work[row + j] = self.outside(begin + j, low, high)
             self.expect(b, row, row + width, work)
 
     @cython.cfunc
@@ -352,9 +374,7 @@ class Table:
                 if place >= 0:
                     number = work[place + i]
                 else:
-                    number = self.number_at(
-                        -1 - place, words, token + i + self.steps[s, 4], low, high
-                    )
+                    number = self.ask(-1 - place, words, token + i + self.steps[s, 4], low, high)
                 at = self.steps[s, 1] + number * self.steps[s, 2]
                 feature = self.direct[at]
                 if grow and feature < 0 and number > 0:
