@@ -55,5 +55,6 @@ cdef class Table:
     cpdef find_features(self, Py_ssize_t t, const long long[:, ::1] values, int[::1] out)
     cpdef Py_ssize_t restore(self, const int[::1] templates, const long long[::1] values) except? -1
     cpdef rehash(self, const long long[:, ::1] old)
-    cpdef describe(self, const long long[::1] node_at, int[:, ::1] joined, const long long[::1] limits, int[::1] which, int[::1] numbers)
+    cpdef joins(self, const long long[::1] node_at, int[:, ::1] joined)
+    cpdef describe(self, const long long[::1] limits, int[::1] which, int[::1] numbers)
     cpdef values_of(self, const long long[::1] node_at, const int[:, ::1] joined, const int[::1] which, const int[::1] numbers, long long[::1] out)

@@ -499,24 +499,11 @@ class Table:
         return templates.shape[0]
 
     @cython.ccall
-    def describe(
-        self,
-        node_at: cython.const[cython.longlong][::1],
-        joined: cython.int[:, ::1],
-        limits: cython.const[cython.longlong][::1],
-        which: cython.int[::1],
-        numbers: cython.int[::1],
-    ):
-        """The template and the number of every feature, and what the nodes' numbers stand for.
-
-        The numbers of template t are below limits[t]; joined[node_at[k] + number] are the two that
-        node k joins.
-        """
+    def joins(self, node_at: cython.const[cython.longlong][::1], joined: cython.int[:, ::1]):
+        """What the nodes' numbers stand for: joined[node_at[k] + number] are the two that node k
+        joins."""
         row: cython.Py_ssize_t
         at: cython.Py_ssize_t
-        t: cython.Py_ssize_t
-        f: cython.Py_ssize_t
-        number: cython.Py_ssize_t
         entry: cython.longlong
         with cython.nogil:
             for row in range(self.links.shape[0]):
@@ -525,6 +512,19 @@ class Table:
                     at = node_at[(entry >> 32) - 1] + (entry & 0x7FFFFFFF)
                     joined[at, 0] = self.links[row, 0] >> 32
                     joined[at, 1] = self.links[row, 0] & 0x7FFFFFFF
+
+    @cython.ccall
+    def describe(
+        self,
+        limits: cython.const[cython.longlong][::1],
+        which: cython.int[::1],
+        numbers: cython.int[::1],
+    ):
+        """The template and the number of every feature; those of template t are below limits[t]."""
+        t: cython.Py_ssize_t
+        f: cython.Py_ssize_t
+        number: cython.Py_ssize_t
+        with cython.nogil:
             for t in range(self.n_templates):
                 for number in range(limits[t]):
                     f = self.direct[self.direct_at[t] + number * self.stride[t]]

@@ -76,31 +76,32 @@ def composed(
     so that a saved model, which leaves them out, tags bit for bit as the one that was saved.
     """
     table = encoder.features
-    weighty = weights.nonzero()
-    ids = np.flatnonzero(weighty)
-    which, values = table.described(weighty)
-    counts = np.bincount(which, minlength=len(table.templates))
+    direct = table.masked(weights.nonzero())
+    numbers = [table.numbers(t, direct) for t in range(len(table.templates))]
+    counts = np.array([len(own) for own in numbers])
     width = padded(weights.n_labels)
     budget = min(len(weights.arena), _MOST - len(weights.arena)) // width
     parents = forest(table.templates, encoder.columns, counts.tolist(), budget)
     order, n_below = preorder(parents)
+    walk = table.walk(order, n_below, direct)
     room = width * int(counts[np.unique(parents[parents >= 0])].sum())
+    if room == 0:
+        return walk, weights
     rows, arena = weights.rows.copy(), np.zeros(len(weights.arena) + room, np.float32)
     arena[: len(weights.arena)] = weights.arena
     end, sums = len(weights.arena), np.zeros(width)
-    first = np.cumsum(table.n_parts[which]) - table.n_parts[which]
+    joined = table.joins()
     for step, t in enumerate(order.tolist()):
         below = [u for u in order[step + 1 : step + 1 + n_below[step]].tolist() if counts[u]]
         if not below:
             continue
-        own = np.flatnonzero(which == t)
-        cells = values[first[own][:, None] + np.arange(table.n_parts[t])]
-        members = np.empty((1 + len(below), len(own)), np.int32)
-        members[0] = ids[own]
-        for row, u in zip(members[1:], below, strict=True):
-            row[:] = table.find(u, _values_below(encoder, t, u, cells))
+        own, values = table.features_at(t, numbers[t], joined)
+        members = np.empty((len(own), 1 + len(below)), np.int32)
+        members[:, 0] = own
+        for column, u in enumerate(below, 1):
+            members[:, column] = table.find(u, _values_below(encoder, t, u, values))
         end = compose.add_up(
-            np.ascontiguousarray(members.T),
+            members,
             weights.rows,
             weights.arena,
             weights.n_labels,
@@ -110,7 +111,7 @@ def composed(
             arena,
             end,
         )
-    return table.walk(order, n_below, weighty), replace(weights, rows=rows, arena=arena[:end])
+    return walk, replace(weights, rows=rows, arena=arena[:end])
 
 
 def forest(
@@ -119,7 +120,8 @@ def forest(
     """Each template's parent, or -1: of those that determine it, the one with the fewest features.
 
     counts : how many features each template has
-    budget : how many the parents may have together
+    budget : how many the parents may have together. Where they have more, those that have the most
+        for each of their children are none.
 
     >>> from seqpa.sequence.templates import parse_all
     >>> templates = parse_all(["bias", "word[0]", "word[-1]|word[0]", "suffix(2)[0]"])
@@ -128,26 +130,31 @@ def forest(
     >>> forest(templates, ("word",), [1, 50, 300, 20], 100).tolist()
     [3, -1, -1, 1]
     """
-    parents = np.full(len(templates), -1, np.int64)
-    needs = [[_known_by(part, columns) for part in template.parts] for template in templates]
+    has = [{str(part) for part in template.parts} for template in templates]
+    needs = [
+        [{str(known_by) for known_by in _known_by(part, columns)} for part in template.parts]
+        for template in templates
+    ]
 
     def determines(t: int, u: int) -> bool:
-        return all(
-            not known_by or any(part in templates[t].parts for part in known_by)
-            for known_by in needs[u]
-        )
+        return not any(known_by and has[t].isdisjoint(known_by) for known_by in needs[u])
 
-    for t in sorted(range(len(templates)), key=lambda t: (counts[t], t)):
-        # Of two that determine each other the first is above: there are no circles.
-        below = [
-            u
-            for u in np.flatnonzero(parents < 0).tolist()
-            if u != t and determines(t, u) and (t < u or not determines(u, t))
+    # Of two that determine each other only the first may be above: there are no circles.
+    above = [
+        [t for t in range(len(templates)) if t != u and determines(t, u)]
+        for u in range(len(templates))
+    ]
+    above = [[t for t in above[u] if t < u or u not in above[t]] for u in range(len(templates))]
+    may_be = {t for t, count in enumerate(counts) if count}
+    while True:
+        parents = [
+            min(may_be.intersection(candidates), key=lambda t: (counts[t], t), default=-1)
+            for candidates in above
         ]
-        if below and 0 < counts[t] <= budget:
-            budget -= counts[t]
-            parents[below] = t
-    return parents
+        chosen = set(parents) - {-1}
+        if sum(counts[t] for t in chosen) <= budget:
+            return np.array(parents, np.int64)
+        may_be.remove(max(chosen, key=lambda t: (counts[t] / parents.count(t), t)))
 
 
 def _known_by(part: Part, columns: Sequence[str]) -> list[Part]:

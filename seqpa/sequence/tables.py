@@ -233,6 +233,9 @@ class FeatureTable:
                 source = n_bases + node
             self.source[t] = source
         self.left, self.right, self.shift = np.array([*nodes], np.int64).reshape(-1, 3).T.copy()
+        # Among the templates that look at the same source.
+        rank = [np.count_nonzero(self.source[:t] == s) for t, s in enumerate(self.source)]
+        self.rank = np.array(rank, np.int64)
         self.lowest = np.array([min(offsets) for offsets in looked_at], np.int64)
         self.highest = np.array([max(offsets) for offsets in looked_at], np.int64)
 
@@ -254,8 +257,7 @@ class FeatureTable:
         """Where each source's numbers begin in `direct`, and so each template's."""
         n_templates = np.bincount(self.source, minlength=len(self.room))
         self.begin = _ends(n_templates * self.room)
-        rank = [np.count_nonzero(self.source[:t] == s) for t, s in enumerate(self.source)]
-        self.direct_at = self.begin[self.source] + np.array(rank, np.int64)
+        self.direct_at = self.begin[self.source] + self.rank
         self.stride = n_templates[self.source]
 
     def _kernel(self) -> hashing.Table:
@@ -328,20 +330,47 @@ class FeatureTable:
         numbers[: len(self.bases)] = n_values[self.bases] + 1
         self.reserve(numbers, 0)
 
+    def masked(self, mask: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """`direct`, where only the features of the mask are found."""
+        if mask.all():
+            return self.direct
+        return np.where(np.append(mask, False)[self.direct], self.direct, np.int32(-1))
+
     def walk(
-        self, order: NDArray[np.int64], below: NDArray[np.int64], mask: NDArray[np.bool_]
+        self, order: NDArray[np.int64], below: NDArray[np.int64], direct: NDArray[np.int32]
     ) -> hashing.Table:
-        """The table as it is now, of the masked features alone, with a walk over the templates in
+        """The table as it is now, of the features in `direct`, with a walk over the templates in
         this order that leaves out the next below[i] steps where that of step i has a feature."""
-        direct = self.direct
-        if not mask.all():
-            direct = np.where(np.append(mask, False)[direct], direct, np.int32(-1))
         reached = np.ones(len(order), np.bool_)  # whatever the steps before find
         for step, n in enumerate(below.tolist()):
             reached[step + 1 : step + 1 + n] = False
         sources = np.concatenate([self.source[order[reached]], self.left, self.right])
         looked = np.unique(sources[sources < len(self.bases)])
         return self._walking(order, below, looked, direct)
+
+    def numbers(self, t: int, direct: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The numbers at which template t has a feature in `direct`."""
+        return np.flatnonzero(self._entries(t, direct) >= 0)
+
+    def _entries(self, t: int, direct: NDArray[np.int32]) -> NDArray[np.int32]:
+        s = self.source[t]
+        return direct[self.begin[s] : self.begin[s + 1]].reshape(self.room[s], -1)[:, self.rank[t]]
+
+    def features_at(
+        self, t: int, numbers: NDArray[np.int64], joined: tuple[NDArray, NDArray]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Template t's features at these numbers, and the values of their parts, a row for each.
+
+        joined : of `joins`
+        """
+        node_at, pairs = joined
+        values = np.empty((len(numbers), self.n_parts[t]), np.int64)
+        features = self._entries(t, self.direct)[numbers]
+        for p in range(self.n_parts[t] - 1, 0, -1):
+            both = pairs[node_at[self.node_of[self.first_part[t] + p]] + numbers]
+            values[:, p], numbers = both[:, 1] - 1, both[:, 0]
+        values[:, 0] = numbers - 1
+        return features, values
 
     def find(self, t: int, values: NDArray[np.int64]) -> NDArray[np.int32]:
         """The features of template t with these values (features, parts), -1 where there is none.
@@ -392,11 +421,17 @@ class FeatureTable:
             return which, values
         return which[mask], values[np.repeat(mask, self.n_parts[which])]
 
-    def _describe(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def joins(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Where each node's numbers begin in an array, and there the two that each one joins."""
         node_at = _ends(self.counts[:-2])
         joined = np.empty((node_at[-1], 2), np.int32)
+        self._table.joins(node_at, joined)
+        return node_at, joined
+
+    def _describe(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        node_at, joined = self.joins()
         which, numbers = np.empty((2, self.size), np.int32)
-        self._table.describe(node_at, joined, self.room[self.source], which, numbers)
+        self._table.describe(self.room[self.source], which, numbers)
         values = np.empty(self.n_parts[which].sum(), np.int64)
         self._table.values_of(node_at, joined, which, numbers, values)
         return which, values
