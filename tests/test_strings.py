@@ -48,24 +48,27 @@ def test_values_that_are_not_known_are_absent(values) -> None:
 
 
 @pytest.mark.pure
-@given(cells, st.integers(0, 1))
-def test_a_column_is_one_cell_of_every_token(sentences, place) -> None:
-    expected = [token[place] for sentence in sentences for token in sentence]
-    assert strings.column_of(sentences, place, 2) == expected
+@given(cells)
+def test_a_column_is_one_cell_of_every_token(sentences) -> None:
+    tokens = [token for sentence in sentences for token in sentence]
+    expected = [[token[place] for token in tokens] for place in (0, 1)]
+    assert strings.columns_of(sentences, 2) == expected
+    for kind in (tuple, type("Own", (list,), {})):
+        assert strings.columns_of(kind(map(kind, sentences)), 2) == expected
 
 
 @pytest.mark.pure
 @pytest.mark.parametrize("token", ["ab", ["a", "b"], ("a",), ("a", "b", "c"), None])
 def test_a_token_that_is_no_tuple_of_that_width_is_noticed(token) -> None:
     pair = namedtuple("pair", "word pos")("a", "b")
-    assert strings.column_of([[("a", "b"), pair]], 1, 2) == ["b", "b"]
-    assert strings.column_of([[("a", "b")], [token]], 0, 2) is None
+    assert strings.columns_of([[("a", "b"), pair]], 2) == [["a", "a"], ["b", "b"]]
+    assert strings.columns_of([[("a", "b")], [token]], 2) is None
 
 
 @pytest.mark.pure
 def test_a_single_column_may_stand_without_tuples() -> None:
-    assert strings.column_of([["a", ("b",)], [], [None]], 0, 1) == ["a", "b", None]
-    assert strings.column_of([["a", ("b", "c")]], 0, 1) is None
+    assert strings.columns_of([["a", ("b",)], [], [None]], 1) == [["a", "b", None]]
+    assert strings.columns_of([["a", ("b", "c")]], 1) is None
 
 
 @pytest.mark.pure

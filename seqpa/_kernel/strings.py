@@ -11,23 +11,33 @@ COMPILED = cython.compiled
 
 
 @cython.ccall
-def column_of(sentences, place: cython.Py_ssize_t, width: cython.Py_ssize_t):
-    """Cell `place` of every token in one list; None where a token is no tuple of `width` cells.
+def columns_of(sentences, width: cython.Py_ssize_t):
+    """The cells of all tokens in one list for each column; None where a token is no tuple of
+    `width` cells.
 
     Where a token has one cell, it may stand there without a tuple.
     """
-    cells: list = []
+    columns: list = [[] for _ in range(width)]
+    cells: list
+    tokens: list
+    c: cython.Py_ssize_t
+    i: cython.Py_ssize_t
     for sentence in sentences:
-        for token in sentence:
-            if isinstance(token, tuple):
-                if len(token) != width:
+        tokens = sentence if type(sentence) is list else list(sentence)
+        for c in range(width):
+            # A sentence's tokens are still near when the next column's turn comes.
+            cells = columns[c]
+            for i in range(len(tokens)):
+                token = tokens[i]
+                if isinstance(token, tuple):
+                    if len(token) != width:
+                        return None
+                    cells.append(token[c])
+                elif width == 1:
+                    cells.append(token)
+                else:
                     return None
-                cells.append(token[place])
-            elif width == 1:
-                cells.append(token)
-            else:
-                return None
-    return cells
+    return columns
 
 
 @cython.cfunc

@@ -207,13 +207,9 @@ def flat_columns(X: Any, columns: Sequence[str]) -> tuple[list[list[str]], NDArr
         return [X.columns[X.names.index(name)] for name in columns], X.lengths
     token_kind(X)
     lengths = lengths_of(X)
-    width = len(columns)
-    cells = []
-    for place in range(width):
-        column = strings.column_of(X, place, width)
-        if column is None:
-            raise _not_a_tuple(X, columns)
-        cells.append(column)
+    cells = strings.columns_of(X, len(columns))
+    if cells is None:
+        raise _not_a_tuple(X, columns)
     return cells, lengths
 
 
