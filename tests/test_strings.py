@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 
 import numpy as np
@@ -16,13 +17,15 @@ cells = st.lists(st.lists(st.tuples(st.text(max_size=2), st.text(max_size=2))))
 
 
 @pytest.mark.pure
-@given(words, words)
-def test_known_words_keep_their_numbers_and_new_ones_get_the_next(known, more) -> None:
+@given(words, words, st.sampled_from([1, 2, 64]))
+def test_known_words_keep_their_numbers_and_new_ones_get_the_next(known, more, room) -> None:
     numbers = {word: number for number, word in enumerate(dict.fromkeys(known))}
     before = dict(numbers)
     fresh: dict[str, int] = {}
     out = np.full(len(more), -7, np.int32)
-    assert strings.number(more, numbers, fresh, out) == -1
+    # One object for a word or several, as they come.
+    more = [word if i % 3 else "".join(list(word)) for i, word in enumerate(more)]
+    assert strings.number(more, numbers, fresh, np.zeros(room, np.int32), out) == -1
     assert numbers == before
     assert list(fresh) == [word for word in dict.fromkeys(more) if word not in numbers]
     names = [*numbers, *fresh]
@@ -31,9 +34,9 @@ def test_known_words_keep_their_numbers_and_new_ones_get_the_next(known, more) -
 
 @pytest.mark.pure
 def test_the_first_that_is_not_a_string_is_named() -> None:
-    out = np.zeros(4, np.int32)
-    assert strings.number(["a", np.str_("b"), None, 3], {}, {}, out) == 2
-    assert strings.number([b"a"], {}, {}, out) == 0
+    out, last = np.zeros((2, 4), np.int32)
+    assert strings.number(["a", np.str_("b"), None, 3], {}, {}, last, out) == 2
+    assert strings.number([b"a"], {}, {}, last, out) == 0
 
 
 @pytest.mark.pure
@@ -45,24 +48,27 @@ def test_values_that_are_not_known_are_absent(values) -> None:
 
 
 @pytest.mark.pure
-@given(cells, st.integers(0, 1))
-def test_a_column_is_one_cell_of_every_token(sentences, place) -> None:
-    expected = [token[place] for sentence in sentences for token in sentence]
-    assert strings.column_of(sentences, place, 2) == expected
+@given(cells)
+def test_a_column_is_one_cell_of_every_token(sentences) -> None:
+    tokens = [token for sentence in sentences for token in sentence]
+    expected = [[token[place] for token in tokens] for place in (0, 1)]
+    assert strings.columns_of(sentences, 2) == expected
+    for kind in (tuple, type("Own", (list,), {})):
+        assert strings.columns_of(kind(map(kind, sentences)), 2) == expected
 
 
 @pytest.mark.pure
 @pytest.mark.parametrize("token", ["ab", ["a", "b"], ("a",), ("a", "b", "c"), None])
 def test_a_token_that_is_no_tuple_of_that_width_is_noticed(token) -> None:
     pair = namedtuple("pair", "word pos")("a", "b")
-    assert strings.column_of([[("a", "b"), pair]], 1, 2) == ["b", "b"]
-    assert strings.column_of([[("a", "b")], [token]], 0, 2) is None
+    assert strings.columns_of([[("a", "b"), pair]], 2) == [["a", "a"], ["b", "b"]]
+    assert strings.columns_of([[("a", "b")], [token]], 2) is None
 
 
 @pytest.mark.pure
 def test_a_single_column_may_stand_without_tuples() -> None:
-    assert strings.column_of([["a", ("b",)], [], [None]], 0, 1) == ["a", "b", None]
-    assert strings.column_of([["a", ("b", "c")]], 0, 1) is None
+    assert strings.columns_of([["a", ("b",)], [], [None]], 1) == [["a", "b", None]]
+    assert strings.columns_of([["a", ("b", "c")]], 1) is None
 
 
 @pytest.mark.pure
@@ -82,3 +88,14 @@ def test_numbers_are_spelled_sentence_by_sentence(sentences) -> None:
     starts = np.cumsum([0, *map(len, sentences)])
     spelled = strings.spell(["N", "V", "D"], flat, starts)
     assert spelled == [["NVD"[number] for number in sentence] for sentence in sentences]
+
+
+@pytest.mark.pure
+@given(st.lists(st.text(max_size=3)))
+def test_flags_are_true_where_a_character_has_the_property(words) -> None:
+    def expected(test):
+        return ["" if any(map(test, word)) else None for word in words]
+
+    assert strings.with_upper(words) == expected(str.isupper)
+    assert strings.with_digit(words) == expected(re.compile(r"\d").match)
+    assert strings.with_hyphen(words) == expected("-".__eq__)

@@ -11,6 +11,7 @@ prototypes, multiplicative, hinge, ellipsoid
 quadratic, budget, blocks
          kernels and mini-batches: passes over blocks of examples with known inner products
 store    encoded sentences, and the weights of their features
+compose  sums of features' weights
 chain    first-order chains: Viterbi
 nbest    the n best label sequences of a chain
 trainer  the epoch loop of chains
@@ -41,6 +42,7 @@ _MODULES = (
     "budget",
     "blocks",
     "store",
+    "compose",
     "chain",
     "nbest",
     "trainer",

@@ -22,6 +22,7 @@ cdef class Chain:
     cdef void bound_row(self, Py_ssize_t p) noexcept nogil
     cdef void transition(self, Sequences data, Py_ssize_t t, Scratch work) noexcept nogil
     cdef void mask(self, int label, float[::1] em) noexcept nogil
+    cdef float reach(self, Py_ssize_t t, Py_ssize_t p, Scratch work) noexcept nogil
     cdef void keep(self, Py_ssize_t t, float bar, Scratch work) noexcept nogil
     cdef void relax(self, Py_ssize_t t, Scratch work) noexcept nogil
     cdef void relax_pairs(self, Py_ssize_t t, Scratch work) noexcept nogil

@@ -183,6 +183,15 @@ class Chain:
     @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
+    def reach(self, t: cython.Py_ssize_t, p: cython.Py_ssize_t, work: Scratch) -> cython.float:
+        """How much the labels p and p + 4 can give to an open label behind them, at most: four of
+        these are a block of eight labels, of which the compiler makes vectors."""
+        return max(work.s[t, p] + self.high[p], work.s[t, p + 4] + self.high[p + 4])
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
     def keep(self, t: cython.Py_ssize_t, bar: cython.float, work: Scratch) -> cython.void:
         """List the labels that may precede the next one; bar = max_q s[t, q] + low[q].
 
@@ -197,23 +206,15 @@ class Chain:
         b: cython.float
         c: cython.float
         d: cython.float
-        e: cython.float
-        f: cython.float
-        g: cython.float
-        h: cython.float
         if not self.prune:
             bar = 4.0 * _FORBIDDEN
         work.bar = bar
         for block in range(0, self.store.width, 8):
-            a = work.s[t, block] + self.high[block]
-            b = work.s[t, block + 1] + self.high[block + 1]
-            c = work.s[t, block + 2] + self.high[block + 2]
-            d = work.s[t, block + 3] + self.high[block + 3]
-            e = work.s[t, block + 4] + self.high[block + 4]
-            f = work.s[t, block + 5] + self.high[block + 5]
-            g = work.s[t, block + 6] + self.high[block + 6]
-            h = work.s[t, block + 7] + self.high[block + 7]
-            if max(max(max(a, e), max(b, f)), max(max(c, g), max(d, h))) >= bar:
+            a = self.reach(t, block, work)
+            b = self.reach(t, block + 1, work)
+            c = self.reach(t, block + 2, work)
+            d = self.reach(t, block + 3, work)
+            if max(max(a, b), max(c, d)) >= bar:
                 for p in range(block, min(block + 8, self.n_labels)):
                     work.kept[t, n] = p
                     n += work.s[t, p] + self.high[p] >= bar

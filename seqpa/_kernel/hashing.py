@@ -7,7 +7,10 @@ each template only looks up its own feature for that number, a few tokens away.
 Sources give each place a number, 0 where there is none. A base is one attribute of the token. A
 node joins another source with a base some tokens further on: the two numbers lead to the node's
 own through a hash table of links. Template t then finds its feature at
-`direct[direct_at[t] + number]`, where -1 says that it has none.
+`direct[direct_at[t] + number · stride[t]]`, where -1 says that it has none. Templates that look at
+one source stand together there, since they meet its numbers a few tokens apart. A walk takes the
+templates in some order, and may leave some out where it has found another one's feature: see
+`Table.pick`.
 
 The hash table has open addressing and linear probing, its size is a power of two, and a row is
 `(a << 32 | b, tag << 32 | number)`: from the numbers a and b to the number that node `tag - 1`
@@ -48,35 +51,89 @@ def _home(tag: cython.longlong, key: cython.longlong, mask: cython.longlong) -> 
 
 @cython.final
 @cython.cclass
+class Words:
+    """Tokens as the numbers of their words, and the values of the words' attributes.
+
+    column      attribute a is one of the words of column[a]
+    known       how many of its column's words are known; the others have higher numbers
+    at, stride  word w has the value table[at[a] + w · stride[a]], -1 for none; where at[a] is -1
+                the attribute is the word itself, and has a value if the word is known
+    ids         (columns, tokens): the number of each word; -1 where there is none
+    fresh, fresh_at
+                word w that is not known has the value fresh[fresh_at[a] + w - known[a]]
+    """
+
+    def __init__(self, column, known, table, at, stride):
+        self.column = column
+        self.known = known
+        self.table = table
+        self.at = at
+        self.stride = stride
+
+    def of(self, ids, fresh, fresh_at):
+        """The same attributes, of these tokens."""
+        new: Words = Words.__new__(Words)
+        new.column = self.column
+        new.known = self.known
+        new.table = self.table
+        new.at = self.at
+        new.stride = self.stride
+        new.ids = ids
+        new.fresh = fresh
+        new.fresh_at = fresh_at
+        return new
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def value(self, a: cython.Py_ssize_t, token: cython.Py_ssize_t) -> cython.longlong:
+        """The value of attribute a at a token, -1 where it has none."""
+        word: cython.longlong = self.ids[self.column[a], token]
+        at: cython.longlong = self.at[a]
+        if word >= self.known[a]:
+            word = self.fresh[self.fresh_at[a] + word - self.known[a]] if at >= 0 else -1
+        elif at >= 0:
+            word = self.table[at + word * self.stride[a]]
+        return word
+
+
+@cython.final
+@cython.cclass
 class Table:
     """The templates' features. Arrays are the caller's, who makes larger ones where they are full.
 
-    cell            base b is column cell[b] of a token's cells
+    attribute       base b is attribute[b] of the tokens' words
     left, right, shift
                     node k joins source left[k] with base right[k], shift[k] tokens further on
     lowest, highest the offsets from a token between which node k is looked at
-    source, offset  template t looks at source[t], offset[t] tokens away; bases count first
+    looked          the bases whose numbers `look` finds for whole blocks; the others are asked for
+                    where a walk comes to them
+    steps           the walk over the templates, a row for each: its place, its direct_at and
+                    stride, how many steps behind it are left out where it has a feature, and its
+                    offset. The place is that of the block's first token in `work`, or -1 - b for a
+                    base b that is not looked at before
     first_part, node_of
                     parts first_part[t]:first_part[t + 1] are template t's; all but its first
                     belong to a node
     before, after   how far the templates look to either side
     edges           how many values stand for places outside the sentence: 2(d-1) for d before it,
-                    2(d-1)+1 for d after it. Value v of a cell counts as v + edges, and its number
-                    is one more
+                    2(d-1)+1 for d after it. Value v of an attribute counts as v + edges, and its
+                    number is one more
     room            numbers of each node for which `direct` has places
     counts          each node's next number, the number of links, and the number of features
     """
 
     def __init__(
         self,
-        cell,
+        attribute,
         left,
         right,
         shift,
         lowest,
         highest,
-        source,
-        offset,
+        looked,
+        steps,
         first_part,
         node_of,
         before,
@@ -85,17 +142,20 @@ class Table:
         room,
         counts,
         direct_at,
+        stride,
+        begin,
+        n_at,
         direct,
         links,
     ):
-        self.cell = cell
+        self.attribute = attribute
         self.left = left
         self.right = right
         self.shift = shift
         self.lowest = lowest
         self.highest = highest
-        self.source = source
-        self.offset = offset
+        self.looked = looked
+        self.steps = steps
         self.first_part = first_part
         self.node_of = node_of
         self.before = before
@@ -104,11 +164,14 @@ class Table:
         self.room = room
         self.counts = counts
         self.direct_at = direct_at
+        self.stride = stride
+        self.begin = begin
+        self.n_at = n_at
         self.direct = direct
         self.links = links
-        self.n_bases = len(cell)
+        self.n_bases = len(attribute)
         self.n_nodes = len(left)
-        self.n_templates = len(source)
+        self.n_templates = len(first_part) - 1
         self.width = BLOCK + before + after
 
     @cython.cfunc
@@ -159,35 +222,90 @@ class Table:
         return 2 * (self.counts[self.n_nodes] + self.n_nodes * self.width) <= self.links.shape[0]
 
     @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def inside(
+        self, base: cython.Py_ssize_t, words: Words, place: cython.Py_ssize_t
+    ) -> cython.longlong:
+        """The number of a base at a token."""
+        value: cython.longlong = words.value(self.attribute[base], place)
+        return value + self.edges + 1 if value >= 0 else 0
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def outside(
+        self, place: cython.Py_ssize_t, low: cython.Py_ssize_t, high: cython.Py_ssize_t
+    ) -> cython.longlong:
+        """The number of every base at a place outside the sentence low:high."""
+        return 2 * (low - place - 1) + 1 if place < low else 2 * (place - high) + 2
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def ask(
+        self,
+        base: cython.Py_ssize_t,
+        words: Words,
+        place: cython.Py_ssize_t,
+        low: cython.Py_ssize_t,
+        high: cython.Py_ssize_t,
+    ) -> cython.longlong:
+        """The number of a base at one place in or around the sentence low:high."""
+        if low <= place < high:
+            return self.inside(base, words, place)
+        return self.outside(place, low, high)
+
+    @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def look(
         self,
-        cells: cython.const[cython.int][:, ::1],
+        words: Words,
         begin: cython.Py_ssize_t,
         width: cython.Py_ssize_t,
         low: cython.Py_ssize_t,
         high: cython.Py_ssize_t,
         work: cython.longlong[::1],
     ) -> cython.void:
-        """The numbers of all bases at the places begin:begin+width around the sentence low:high."""
+        """The numbers of bases at the places begin:begin+width around the sentence low:high."""
         first: cython.Py_ssize_t = max(0, low - begin)
         last: cython.Py_ssize_t = min(width, high - begin)
-        b: cython.Py_ssize_t
+        i: cython.Py_ssize_t
         j: cython.Py_ssize_t
-        c: cython.Py_ssize_t
+        b: cython.Py_ssize_t
         row: cython.Py_ssize_t
-        value: cython.longlong
-        for b in range(self.n_bases):
+        for i in range(self.looked.shape[0]):
+            b = self.looked[i]
             row = b * self.width
-            c = self.cell[b]
             for j in range(first):
-                work[row + j] = 2 * (low - begin - j - 1) + 1
+                work[row + j] = self.outside(begin + j, low, high)
             for j in range(first, last):
-                value = cells[begin + j, c]
-                work[row + j] = value + self.edges + 1 if value >= 0 else 0
+                work[row + j] = self.inside(b, words, begin + j)
             for j in range(last, width):
-                work[row + j] = 2 * (begin + j - high) + 2
+                work[row + j] = self.outside(begin + j, low, high)
+            self.expect(b, row, row + width, work)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def expect(
+        self,
+        source: cython.Py_ssize_t,
+        begin: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        work: cython.longlong[::1],
+    ) -> cython.void:
+        """Ask in time for what `direct` has at the numbers work[begin:end] of a source."""
+        i: cython.Py_ssize_t
+        if cython.compiled:
+            for i in range(begin, end):
+                prefetch(
+                    cython.address(self.direct[self.begin[source] + work[i] * self.n_at[source]])
+                )
 
     @cython.cfunc
     @cython.nogil
@@ -220,30 +338,44 @@ class Table:
         for j in range(first, last):
             if work[row + j] > 0:
                 work[row + j] = self.follow(node, work[homes + j], work[row + j], grow)
+        self.expect(self.n_bases + node, row + first, row + last, work)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def pick(
         self,
+        words: Words,
         token: cython.Py_ssize_t,
         n: cython.Py_ssize_t,
+        low: cython.Py_ssize_t,
+        high: cython.Py_ssize_t,
         grow: cython.bint,
         work: cython.longlong[::1],
+        first: cython.Py_ssize_t,
         indptr: cython.longlong[::1],
         features: cython.int[::1],
     ) -> cython.void:
-        """Write the features of the n tokens of a block."""
-        out: cython.longlong = indptr[token]
+        """Write the features of the n tokens of a block; indptr begins with token `first`.
+
+        Where a step finds a feature the walk leaves out as many steps behind it as it says.
+        """
+        out: cython.longlong = indptr[token - first]
         i: cython.Py_ssize_t
-        t: cython.Py_ssize_t
+        s: cython.Py_ssize_t
+        place: cython.Py_ssize_t
         at: cython.Py_ssize_t
         number: cython.longlong
         feature: cython.int
         for i in range(n):
-            for t in range(self.n_templates):
-                number = work[self.source[t] * self.width + self.before + self.offset[t] + i]
-                at = self.direct_at[t] + number
+            s = 0
+            while s < self.steps.shape[0]:
+                place = self.steps[s, 0]
+                if place >= 0:
+                    number = work[place + i]
+                else:
+                    number = self.ask(-1 - place, words, token + i + self.steps[s, 4], low, high)
+                at = self.steps[s, 1] + number * self.steps[s, 2]
                 feature = self.direct[at]
                 if grow and feature < 0 and number > 0:
                     feature = self.counts[self.n_nodes + 1]
@@ -251,13 +383,15 @@ class Table:
                     self.direct[at] = feature
                 features[out] = feature
                 out += feature >= 0
-            indptr[token + i + 1] = out
+                # Most steps leave nothing out, and whether they find anything is hard to foresee.
+                s += 1 if self.steps[s, 3] == 0 or feature < 0 else self.steps[s, 3] + 1
+            indptr[token - first + i + 1] = out
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def encode(
         self,
-        cells: cython.const[cython.int][:, ::1],
+        words: Words,
         starts: cython.const[cython.longlong][::1],
         token: cython.Py_ssize_t,
         grow: cython.bint,
@@ -267,11 +401,13 @@ class Table:
     ) -> cython.Py_ssize_t:
         """Write the features of the tokens from `token` on; returns the first token not done.
 
-        cells[i, c] is the value of attribute c at token i, -1 where it has none. With `grow` an
-        unseen combination gets the next id; where there may be no room for another block the call
-        returns, and the caller comes back with larger arrays. Without, it is left out, and nothing
-        here changes. `work` has a row of `width` numbers for each source, and one more.
+        The sentences are starts[s]:starts[s + 1] of `words`, and token starts[0] is the first in
+        indptr. With `grow` an unseen combination gets the next id; where there may be no room for
+        another block the call returns, and the caller comes back with larger arrays. Without, it
+        is left out, and nothing here changes. `work` has a row of `width` numbers for each source,
+        and one more.
         """
+        first: cython.Py_ssize_t = starts[0]
         sentence: cython.Py_ssize_t
         low: cython.Py_ssize_t
         high: cython.Py_ssize_t
@@ -286,13 +422,42 @@ class Table:
                         return token
                     n = min(_BLOCK, high - token)
                     self.look(
-                        cells, token - self.before, n + self.before + self.after, low, high, work
+                        words, token - self.before, n + self.before + self.after, low, high, work
                     )
                     for k in range(self.n_nodes):
                         self.join(k, n, grow, work)
-                    self.pick(token, n, grow, work, indptr, features)
+                    self.pick(words, token, n, low, high, grow, work, first, indptr, features)
                     token += n
         return token
+
+    @cython.ccall
+    def find_features(
+        self,
+        t: cython.Py_ssize_t,
+        values: cython.const[cython.longlong][:, ::1],
+        out: cython.int[::1],
+    ):
+        """out[i] = the feature of template t whose parts have values[i], -1 where there is none.
+
+        A value of -1 is absent; the others are below those for which there is room.
+        """
+        mask: cython.longlong = self.links.shape[0] - 1
+        i: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+        key: cython.longlong
+        number: cython.longlong
+        with cython.nogil:
+            for i in range(values.shape[0]):
+                number = values[i, 0] + 1
+                for p in range(1, values.shape[1]):
+                    if number > 0 and values[i, p] >= 0:
+                        node = self.node_of[self.first_part[t] + p]
+                        key = number << 32 | (values[i, p] + 1)
+                        number = self.follow(node, _home(node + 1, key, mask), key, False)
+                    else:
+                        number = 0
+                out[i] = self.direct[self.direct_at[t] + number * self.stride[t]]
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
@@ -312,6 +477,7 @@ class Table:
         f: cython.Py_ssize_t
         t: cython.Py_ssize_t
         p: cython.Py_ssize_t
+        place: cython.Py_ssize_t
         node: cython.Py_ssize_t
         key: cython.longlong
         number: cython.longlong
@@ -325,28 +491,19 @@ class Table:
                     key = number << 32 | (values[at] + 1)
                     number = self.follow(node, _home(node + 1, key, mask), key, True)
                     at += 1
-                if self.direct[self.direct_at[t] + number] >= 0:
+                place = self.direct_at[t] + number * self.stride[t]
+                if self.direct[place] >= 0:
                     return f
-                self.direct[self.direct_at[t] + number] = f
+                self.direct[place] = f
                 self.counts[self.n_nodes + 1] += 1
         return templates.shape[0]
 
     @cython.ccall
-    def describe(
-        self,
-        node_at: cython.const[cython.longlong][::1],
-        joined: cython.int[:, ::1],
-        which: cython.int[::1],
-        numbers: cython.int[::1],
-    ):
-        """The template and the number of every feature, and what the nodes' numbers stand for.
-
-        joined[node_at[k] + number] are the two numbers that node k joins.
-        """
+    def joins(self, node_at: cython.const[cython.longlong][::1], joined: cython.int[:, ::1]):
+        """What the nodes' numbers stand for: joined[node_at[k] + number] are the two that node k
+        joins."""
         row: cython.Py_ssize_t
         at: cython.Py_ssize_t
-        t: cython.Py_ssize_t
-        f: cython.Py_ssize_t
         entry: cython.longlong
         with cython.nogil:
             for row in range(self.links.shape[0]):
@@ -355,12 +512,25 @@ class Table:
                     at = node_at[(entry >> 32) - 1] + (entry & 0x7FFFFFFF)
                     joined[at, 0] = self.links[row, 0] >> 32
                     joined[at, 1] = self.links[row, 0] & 0x7FFFFFFF
+
+    @cython.ccall
+    def describe(
+        self,
+        limits: cython.const[cython.longlong][::1],
+        which: cython.int[::1],
+        numbers: cython.int[::1],
+    ):
+        """The template and the number of every feature; those of template t are below limits[t]."""
+        t: cython.Py_ssize_t
+        f: cython.Py_ssize_t
+        number: cython.Py_ssize_t
+        with cython.nogil:
             for t in range(self.n_templates):
-                for at in range(self.direct_at[t], self.direct_at[t + 1]):
-                    f = self.direct[at]
+                for number in range(limits[t]):
+                    f = self.direct[self.direct_at[t] + number * self.stride[t]]
                     if f >= 0:
                         which[f] = t
-                        numbers[f] = at - self.direct_at[t]
+                        numbers[f] = number
 
     @cython.ccall
     def values_of(

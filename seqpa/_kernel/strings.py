@@ -11,36 +11,72 @@ COMPILED = cython.compiled
 
 
 @cython.ccall
-def column_of(sentences, place: cython.Py_ssize_t, width: cython.Py_ssize_t):
-    """Cell `place` of every token in one list; None where a token is no tuple of `width` cells.
+def columns_of(sentences, width: cython.Py_ssize_t):
+    """The cells of all tokens in one list for each column; None where a token is no tuple of
+    `width` cells.
 
     Where a token has one cell, it may stand there without a tuple.
     """
-    cells: list = []
+    columns: list = [[] for _ in range(width)]
+    cells: list
+    tokens: list
+    c: cython.Py_ssize_t
+    i: cython.Py_ssize_t
     for sentence in sentences:
-        for token in sentence:
-            if isinstance(token, tuple):
-                if len(token) != width:
+        tokens = sentence if type(sentence) is list else list(sentence)
+        for c in range(width):
+            # A sentence's tokens are still near when the next column's turn comes.
+            cells = columns[c]
+            for i in range(len(tokens)):
+                token = tokens[i]
+                if isinstance(token, tuple):
+                    if len(token) != width:
+                        return None
+                    cells.append(token[c])
+                elif width == 1:
+                    cells.append(token)
+                else:
                     return None
-                cells.append(token[place])
-            elif width == 1:
-                cells.append(token)
-            else:
-                return None
-    return cells
+    return columns
+
+
+@cython.cfunc
+@cython.inline
+def _address(word) -> cython.Py_ssize_t:
+    """A number by which the same object is known again."""
+    if cython.compiled:
+        place: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, cython.cast(cython.p_void, word))
+    else:
+        place = id(word)
+    return place
 
 
 @cython.ccall
 @cython.exceptval(-2, check=True)
-def number(words: list, numbers: dict, fresh: dict, out: cython.int[::1]) -> cython.Py_ssize_t:
+def number(
+    words: list, numbers: dict, fresh: dict, last: cython.int[::1], out: cython.int[::1]
+) -> cython.Py_ssize_t:
     """out[i] = the number of words[i]; returns the first that is not a string, or -1.
 
     A word that is not in `numbers` gets the next free one in `fresh`; `numbers` stays as it is.
+    A corpus often has one object for a word wherever it comes again: `last`, zeros as many as a
+    power of two, is room to remember where objects came last, which is faster than to look them up.
     """
     known: cython.Py_ssize_t = len(numbers)
+    mask: cython.Py_ssize_t = last.shape[0] - 1
+    place: cython.Py_ssize_t
+    slot: cython.Py_ssize_t
     i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
     for i in range(len(words)):
         word = words[i]
+        place = _address(word)
+        slot = (place >> 4 ^ place >> 16) & mask
+        j = last[slot]
+        last[slot] = i
+        if j < i and words[j] is word:
+            out[i] = out[j]
+            continue
         if not isinstance(word, str):
             return i
         found = numbers.get(word)
@@ -120,6 +156,61 @@ def suffixes(words, length: cython.Py_ssize_t):
         word = str(item)
         n = len(word)
         found.append(word[n - length :] if n >= length else None)
+    return found
+
+
+@cython.ccall
+def with_upper(words):
+    """ "" for each word that has an upper-case letter, else None.
+
+    >>> with_upper(["iPod", "été", "ÉTÉ"])
+    ['', None, '']
+    """
+    found: list = []
+    word: str
+    for item in words:
+        word = str(item)
+        flag = None
+        for character in word:
+            if character.isupper():
+                flag = ""
+                break
+        found.append(flag)
+    return found
+
+
+@cython.ccall
+def with_digit(words):
+    """ "" for each word that has a decimal digit, else None.
+
+    >>> with_digit(["b-1", "١٢", "two", "²"])
+    ['', '', None, None]
+    """
+    found: list = []
+    word: str
+    for item in words:
+        word = str(item)
+        flag = None
+        for character in word:
+            if character.isdecimal():
+                flag = ""
+                break
+        found.append(flag)
+    return found
+
+
+@cython.ccall
+def with_hyphen(words):
+    """ "" for each word that has a hyphen, else None.
+
+    >>> with_hyphen(["b-1", "two"])
+    ['', None]
+    """
+    found: list = []
+    word: str
+    for item in words:
+        word = str(item)
+        found.append("" if "-" in word else None)
     return found
 
 

@@ -98,29 +98,6 @@ def short_shape(word: str) -> str:
     return _RUN.sub(r"\1", word.translate(_SHAPES))
 
 
-def has_upper(word: str) -> bool:
-    """Whether any character is an upper-case letter.
-
-    >>> has_upper("iPod"), has_upper("été"), has_upper("ÉTÉ")
-    (True, False, True)
-    """
-    if word.isascii():
-        return word != word.lower()
-    return any(map(str.isupper, word))
-
-
-_DIGIT = re.compile(r"\d")
-
-
-def has_digit(word: str) -> bool:
-    """Whether any character is a decimal digit.
-
-    >>> has_digit("b-1"), has_digit("١٢"), has_digit("two")
-    (True, True, False)
-    """
-    return not word.isalpha() and _DIGIT.search(word) is not None
-
-
 def _flag(test: Callable[[str], Any]) -> Kind:
     return Kind(lambda: lambda words: ["" if yes else None for yes in map(test, words)], flag=True)
 
@@ -147,9 +124,9 @@ KINDS: dict[str, Kind] = {
     "isupper": _flag(str.isupper),
     "islower": _flag(str.islower),
     "istitle": _flag(str.istitle),
-    "hasupper": _flag(has_upper),
-    "hasdigit": _flag(has_digit),
-    "hashyphen": _flag(lambda word: "-" in word),
+    "hasupper": Kind(lambda: strings.with_upper, flag=True),
+    "hasdigit": Kind(lambda: strings.with_digit, flag=True),
+    "hashyphen": Kind(lambda: strings.with_hyphen, flag=True),
     "regex": Kind(_regex, (Parameter("pattern", str),), flag=True),
     "cluster": Kind(
         _cluster,

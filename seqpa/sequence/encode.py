@@ -1,9 +1,9 @@
 """From columns of strings to integer arrays: where strings stop.
 
 Everything goes by columns. A column's words are numbered once; each attribute is computed once for
-each distinct word and its values are numbered; so a token becomes a handful of small integers, its
-cells, and one compiled pass (`seqpa._kernel.hashing`) turns the cells of a token and its neighbours
-into feature ids, template by template.
+each distinct word and its values are numbered; so a word leads to a handful of small integers, and
+one compiled pass (`seqpa._kernel.hashing`) turns those of a token and its neighbours into feature
+ids, template by template.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqpa._kernel import hashing
 from seqpa.errors import SeqpaError
 from seqpa.sequence import attributes
 from seqpa.sequence.resources import (
@@ -29,7 +30,7 @@ from seqpa.sequence.resources import (
     pack_strings,
     unpack_strings,
 )
-from seqpa.sequence.tables import Column, FeatureNames, FeatureTable, NotAString
+from seqpa.sequence.tables import Column, FeatureNames, FeatureTable, Layout, NotAString
 from seqpa.sequence.templates import Attribute, Part, parse_all
 
 
@@ -125,7 +126,7 @@ class FeatureEncoder:
                 raise SeqpaError(f"{name!r} cannot be both a lexicon and clusters")
 
     def _lay_out(self, used: list[Attribute]) -> None:
-        """Give each attribute its place in a token's cells: column by column, lexicons last."""
+        """Give each attribute its place: column by column, lexicons last."""
         own: dict[str, list[Attribute]] = {name: [] for name in self.columns}
         self._lexicons: list[tuple[Lexicon, int]] = []
         in_context: list[Attribute] = []
@@ -142,16 +143,22 @@ class FeatureEncoder:
             self._lexicons.append(
                 (lexicon, self.columns.index(attribute.column or self.columns[0]))
             )
-        cell_of = {attribute: cell for cell, attribute in enumerate(self._attributes)}
+        self._layout = Layout(self._words, len(self._lexicons))
+        place_of = {attribute: place for place, attribute in enumerate(self._attributes)}
         pairs = [template for template in self.templates if template.pair]
         single = [template for template in self.templates if not template.pair]
-        self._features = FeatureTable(single, cell_of, self._edges)
-        self._pairs = FeatureTable(pairs, cell_of, self._edges) if pairs else None
+        self.features = FeatureTable(single, place_of, self._edges)
+        self._pairs = FeatureTable(pairs, place_of, self._edges) if pairs else None
+
+    def values_of_words(self, attribute: Attribute) -> NDArray[np.int32]:
+        """The attribute's value of each known word of its column, by number; -1 where absent."""
+        column = self._words[self.columns.index(attribute.column or self.columns[0])]
+        return column.table[: len(column.words), column.attributes.index(attribute)]
 
     @property
     def n_features(self) -> int:
         """How many features are known."""
-        return self._features.size
+        return self.features.size
 
     @property
     def n_pair_features(self) -> int:
@@ -172,30 +179,43 @@ class FeatureEncoder:
         A new feature must reach the cutoff within this corpus.
         """
         starts = self._check(columns, lengths)
-        return self._encode(self._cells(columns, starts, Column.learn), starts, grow=True)
+        words = self._numbered(columns, starts, Column.learn)
+        return self._encode(words, starts, grow=True)
 
-    def transform(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> Encoded:
-        """Encode with the features that are known; others are left out. Safe from many threads."""
+    def transform(
+        self,
+        columns: Sequence[Sequence[str]],
+        lengths: Iterable[int],
+        walk: hashing.Table | None = None,
+    ) -> Encoded:
+        """Encode with the features that are known; others are left out. Safe from many threads.
+
+        walk : of `FeatureTable.walk`, to leave out features that others stand for.
+        """
         starts = self._check(columns, lengths)
-        return self._encode(self._cells(columns, starts, Column.look_up), starts, grow=False)
+        words = self._numbered(columns, starts, Column.look_up)
+        return self._encode(words, starts, False, walk)
 
     def runs(
-        self, columns: Sequence[Sequence[str]], lengths: Iterable[int], size: int
+        self,
+        columns: Sequence[Sequence[str]],
+        lengths: Iterable[int],
+        size: int,
+        walk: hashing.Table | None = None,
     ) -> list[Run]:
         """The same in runs of sentences with about `size` tokens, each encoded when called for.
 
         So what is made of one run is used while it is still in the processor's cache.
         """
         starts = self._check(columns, lengths)
-        cells = self._cells(columns, starts, Column.look_up)
+        words = self._numbered(columns, starts, Column.look_up)
         goals = np.arange(size, len(columns[0]), size)
         cuts = [0, *np.searchsorted(starts, goals).tolist(), len(starts) - 1]
 
         def run(first: int, last: int) -> Run:
             tokens = slice(int(starts[first]), int(starts[last]))
-            own = starts[first : last + 1] - starts[first]
-            part = cells[tokens]
-            return Run(first, tokens, lambda: self._encode(part, own, grow=False))
+            own = starts[first : last + 1]
+            return Run(first, tokens, lambda: self._encode(words, own, False, walk))
 
         return [run(first, last) for first, last in pairwise(cuts) if first < last]
 
@@ -213,46 +233,57 @@ class FeatureEncoder:
                 )
         return starts
 
-    def _cells(
+    def _numbered(
         self,
         columns: Sequence[Sequence[str]],
         starts: NDArray[np.int64],
-        of: Callable[[Column, Sequence[str]], NDArray[np.int32]],
-    ) -> NDArray[np.int32]:
-        """Every attribute's values: those that `of` finds in each column, and the lexicons'."""
-        found = []
-        for column, words in zip(self._words, columns, strict=True):
+        number: Callable[[Column, Sequence[str], NDArray[np.int32]], NDArray[np.int32]],
+    ) -> hashing.Words:
+        """The tokens' words as `number` numbers them in each column, and what lexicons mark."""
+        ids = np.zeros((len(columns) + len(self._lexicons), len(columns[0])), np.int32)
+        fresh = []
+        for column, words, row in zip(self._words, columns, ids, strict=False):
             try:
-                found.append(of(column, words))
+                fresh.append(number(column, words, row))
             except NotAString as error:
                 i, word = error.args
                 s = int(np.searchsorted(starts, i, side="right"))
                 where = f"sentence {s}, token {i - starts[s - 1] + 1}, column {column.name!r}"
                 raise SeqpaError(f"{where}: expected a string, not {word!r}") from None
-        if self._lexicons:
-            bounds = starts.tolist()
-            found += [lexicon.mark(columns[c], bounds)[:, None] for lexicon, c in self._lexicons]
-        return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+        for row, (lexicon, c) in zip(ids[len(columns) :], self._lexicons, strict=True):
+            row[:] = lexicon.mark(columns[c], starts.tolist())
+        return self._layout.words(ids, fresh)
 
     def _n_values(self) -> NDArray[np.int64]:
         sizes = [len(values) for column in self._words for values in column.values]
         sizes += [len(attributes.KINDS["lexicon"].in_context)] * len(self._lexicons)
         return np.array(sizes, np.int64) + self._edges
 
-    def _encode(self, cells: NDArray[np.int32], starts: NDArray[np.int64], grow: bool) -> Encoded:
-        found = self._of(self._features, cells, starts, grow)
+    def _encode(
+        self,
+        words: hashing.Words,
+        starts: NDArray[np.int64],
+        grow: bool,
+        walk: hashing.Table | None = None,
+    ) -> Encoded:
+        found = self._of(self.features, words, starts, grow, walk)
+        own = starts - starts[0]
         if self._pairs is None:
-            return Encoded(starts, *found)
-        pairs = self._of(self._pairs, cells, starts, grow)
-        return Encoded(starts, *found, None, *pairs)
+            return Encoded(own, *found)
+        return Encoded(own, *found, None, *self._of(self._pairs, words, starts, grow))
 
     def _of(
-        self, table: FeatureTable, cells: NDArray[np.int32], starts: NDArray[np.int64], grow: bool
+        self,
+        table: FeatureTable,
+        words: hashing.Words,
+        starts: NDArray[np.int64],
+        grow: bool,
+        walk: hashing.Table | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         known = table.size
         if grow:
             table.reserve_values(self._n_values())
-        indptr, features = table.encode(cells, starts, grow)
+        indptr, features = table.encode(words, starts, grow, walk)
         if grow and self.cutoff > 1 and table.size > known:
             enough = np.bincount(features, minlength=table.size) >= self.cutoff
             enough[:known] = True
@@ -265,11 +296,11 @@ class FeatureEncoder:
 
     def feature_names(self) -> list[str]:
         """Every feature as a string, by id; <-1> is one before the sentence, <+2> two after it."""
-        return list(self._names(self._features))
+        return list(self._names(self.features))
 
     def feature_name(self, feature: int) -> str:
         """One feature as a string."""
-        return self._names(self._features)[feature]
+        return self._names(self.features)[feature]
 
     def pair_feature_names(self) -> list[str]:
         """Every feature of label pairs as a string, by id."""
@@ -289,7 +320,7 @@ class FeatureEncoder:
         return table.names
 
     def _tables(self) -> list[FeatureTable]:
-        return [self._features, *([self._pairs] if self._pairs else [])]
+        return [self.features, *([self._pairs] if self._pairs else [])]
 
     def to_arrays(
         self, keep: ArrayLike | None = None, keep_pairs: ArrayLike | None = None
@@ -305,17 +336,17 @@ class FeatureEncoder:
             if mask is not None and (mask.dtype != np.bool_ or mask.shape != (table.size,)):
                 raise SeqpaError(f"keep is a mask of {table.size} booleans, one for each feature")
             which, values = table.described(mask)
-            described.append((which, values, table.cells_of(which)))
-        # The values of all cells behind each other; which of them stay?
+            described.append((which, values, table.attributes_of(which)))
+        # The values of all attributes behind each other; which of them stay?
         sizes = self._n_values()
         first = np.cumsum(sizes) - sizes
         used = np.full(sizes.sum(), keep is None and keep_pairs is None)
-        for _, values, cells in described:
-            used[first[cells] + values] = True
-        cell_masks = iter(np.split(used, first[1:]))
+        for _, values, owners in described:
+            used[first[owners] + values] = True
+        of_attribute = iter(np.split(used, first[1:]))
         arrays: Arrays = {}
         for c, column in enumerate(self._words):
-            masks = [next(cell_masks)[self._edges :] for _ in column.attributes]
+            masks = [next(of_attribute)[self._edges :] for _ in column.attributes]
             words, values_of, arrays[f"column{c}.cells"] = column.kept(masks)
             arrays |= pack_strings(f"column{c}.words", words)
             for k, own in enumerate(values_of):
@@ -326,9 +357,9 @@ class FeatureEncoder:
         if self._lexicons:
             used[first[-len(self._lexicons)] :] = True
         before = np.concatenate([[0], np.cumsum(used)])
-        for name, (which, values, cells) in zip(_TABLES, described, strict=False):
+        for name, (which, values, owners) in zip(_TABLES, described, strict=False):
             arrays[f"{name}.templates"] = which
-            numbers = before[first[cells] + values] - before[first[cells]]
+            numbers = before[first[owners] + values] - before[first[owners]]
             arrays[f"{name}.values"] = numbers.astype(np.int32)
         for r, resource in enumerate(self._resources.values()):
             arrays |= resource.to_arrays(f"resource{r}")

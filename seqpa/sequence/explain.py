@@ -65,8 +65,12 @@ def explain(
     source: FeatureSource,
     labels: Sequence[str],
     encoded: Encoded,
+    plain: Encoded,
 ) -> list[TokenExplanation]:
-    """An explanation for each token, contributions by how much they matter."""
+    """An explanation for each token, contributions by how much they matter.
+
+    The decoder decides on `encoded`; `frozen` has a weight for every feature of `plain`.
+    """
     path = decoder.decode(encoded)
     marginals = decoder.max_marginals(encoded, 0)
     result = []
@@ -81,10 +85,10 @@ def explain(
         fixed = np.full(len(path), -1, np.int32)
         fixed[t] = rival
         rival_path = decoder.decode(encoded, fixed)
-        parts = _emissions(frozen, source, encoded, t, chosen, rival)
+        parts = _emissions(frozen, source, plain, t, chosen, rival)
         for i in (t, t + 1):
             if 0 < i < len(path):
-                parts += _transitions(frozen, source, labels, encoded, i, path, rival_path)
+                parts += _transitions(frozen, source, labels, plain, i, path, rival_path)
         parts.sort(key=lambda part: -abs(part.difference))
         margin = float(marginals[t, chosen] - others[rival])
         result.append(TokenExplanation(token, labels[chosen], labels[rival], margin, tuple(parts)))

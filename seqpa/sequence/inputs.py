@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa._kernel import strings
+from seqpa._kernel import hashing, strings
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence.dicts import DictEncoder
@@ -74,14 +74,19 @@ class FeatureSource:
         """Encode more training sentences; new features get new numbers, old ones keep theirs."""
         return self._call(self.encoder.extend_transform, X)
 
-    def transform(self, X: Any) -> Encoded:
-        """Encode sentences to be tagged; unknown features are left out."""
+    def transform(self, X: Any, walk: hashing.Table | None = None) -> Encoded:
+        """Encode sentences to be tagged; unknown features are left out.
+
+        walk : where the encoder has templates, the walk over them; see `FeatureEncoder.transform`.
+        """
+        if isinstance(self.encoder, FeatureEncoder):
+            return self.encoder.transform(*flat_columns(X, self.encoder.columns), walk)
         return self._call(self.encoder.transform, X)
 
-    def runs(self, X: Any, size: int) -> list[Run]:
+    def runs(self, X: Any, size: int, walk: hashing.Table | None = None) -> list[Run]:
         """The same in runs of about `size` tokens, where the encoder can; all input is checked."""
         if isinstance(self.encoder, FeatureEncoder):
-            return self.encoder.runs(*flat_columns(X, self.encoder.columns), size)
+            return self.encoder.runs(*flat_columns(X, self.encoder.columns), size, walk)
         encoded = self.transform(X)
         return [Run(0, slice(0, int(encoded.starts[-1])), lambda: encoded)]
 
@@ -203,13 +208,9 @@ def flat_columns(X: Any, columns: Sequence[str]) -> tuple[list[list[str]], NDArr
         return [X.columns[X.names.index(name)] for name in columns], X.lengths
     token_kind(X)
     lengths = lengths_of(X)
-    width = len(columns)
-    cells = []
-    for place in range(width):
-        column = strings.column_of(X, place, width)
-        if column is None:
-            raise _not_a_tuple(X, columns)
-        cells.append(column)
+    cells = strings.columns_of(X, len(columns))
+    if cells is None:
+        raise _not_a_tuple(X, columns)
     return cells, lengths
 
 

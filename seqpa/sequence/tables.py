@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress, pairwise
+from itertools import accumulate, compress, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,11 @@ from seqpa.errors import SeqpaError
 from seqpa.sequence import attributes
 from seqpa.sequence.resources import Resource
 from seqpa.sequence.templates import Attribute, Template
+
+_REMEMBERED = 4096  # where so many words came last fits into the processor's first cache
+
+
+_NO_ROWS = np.zeros((1, 0), np.int32)
 
 
 class NotAString(Exception):
@@ -35,14 +40,15 @@ class Column:
         # The word itself is its own value, so it has no second numbering.
         self.values: list[dict[str, int]] = [self.words if a.kind is None else {} for a in own]
         self.functions = [_function(a, resources) for a in own]
+        self.computes = any(self.functions)  # more than the words themselves
         self.table = np.full((1, len(own)), -1, np.int32)
 
-    def learn(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """The cells of these tokens, a row for each; what is new gets the next number."""
-        ids, fresh = self._number(words)
+    def learn(self, words: Sequence[str], ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Write each word's number to `ids`; a new one gets the next, so that all are known."""
+        fresh = self._number(words, ids)
         if fresh:
             self._compute(fresh)
-        return self.table.take(ids, axis=0)
+        return _NO_ROWS
 
     def _compute(self, fresh: dict[str, int]) -> None:
         """Take in new words: fill their rows of the table."""
@@ -60,33 +66,33 @@ class Column:
                 strings.enter(function(fresh), values, row)
                 self.table[before:after, k] = row
 
-    def look_up(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """The same for known words and values alone. Changes nothing: safe from many threads."""
-        ids, fresh = self._number(words)
-        if not fresh:
-            return self.table.take(ids, axis=0)
-        found = np.full((len(self.functions), len(fresh)), -1, np.int32)
-        for row, values, function in zip(found, self.values, self.functions, strict=True):
-            if function is not None:
-                strings.look_up(function(fresh), values, row)
-        unseen = np.flatnonzero(ids >= len(self.words))
-        rows = ids[unseen] - len(self.words)
-        ids[unseen] = 0
-        cells = self.table.take(ids, axis=0)
-        cells[unseen] = found.T[rows]
-        return cells
+    def look_up(self, words: Sequence[str], ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Write each word's number to `ids`; those that are not known count on behind the others.
 
-    def _number(self, words: Sequence[str]) -> tuple[NDArray[np.int32], dict[str, int]]:
-        """Each word's number, and those of the words that are not known."""
-        ids = np.zeros(len(words), np.int32)
+        Returns a row for each attribute, if any is computed: its values of the words that are not
+        known. Changes nothing: safe from many threads.
+        """
+        unknown = list(self._number(words, ids))
+        if not self.computes:
+            return _NO_ROWS
+        rows = np.full((len(self.functions), len(unknown)), -1, np.int32)
+        if unknown:
+            for row, values, function in zip(rows, self.values, self.functions, strict=True):
+                if function is not None:
+                    strings.look_up(function(unknown), values, row)
+        return rows
+
+    def _number(self, words: Sequence[str], ids: NDArray[np.int32]) -> dict[str, int]:
+        """Write each word's number; returns those of the words that are not known."""
         fresh: dict[str, int] = {}
         if not self.functions and {str}.issuperset(map(type, words)):
-            return ids, fresh  # nothing looks at this column
+            return fresh  # nothing looks at this column
         words = words if isinstance(words, list) else list(words)
-        wrong = strings.number(words, self.words, fresh, ids)
+        last = np.zeros(_REMEMBERED if len(words) > _REMEMBERED else 1, np.int32)
+        wrong = strings.number(words, self.words, fresh, last, ids)
         if wrong >= 0:
             raise NotAString(wrong, words[wrong])
-        return ids, fresh
+        return fresh
 
     def kept(
         self, masks: Sequence[NDArray[np.bool_]]
@@ -134,6 +140,50 @@ class Column:
         self.table = cells if len(cells) else np.full((1, len(self.functions)), -1, np.int32)
 
 
+class Layout:
+    """Where the kernel finds each attribute's values: the columns' in their order, then lexicons'.
+
+    A lexicon marks tokens, not words: its marks stand where a column has the words' numbers.
+    """
+
+    def __init__(self, columns: Sequence[Column], n_lexicons: int) -> None:
+        self._columns = columns
+        self._marks = [len(attributes.KINDS["lexicon"].in_context)] * n_lexicons
+        places = [
+            (c, -1 if function is None else k, len(column.functions))
+            for c, column in enumerate(columns)
+            for k, function in enumerate(column.functions)
+        ]
+        places += [(len(columns) + i, -1, 0) for i in range(n_lexicons)]
+        self._column, self._within, self._stride = np.array(places, np.int64).T.copy()
+        self._places = [(c, k) for c, k, _ in places]
+        self._made: tuple[list[int], hashing.Words] | None = None
+
+    def words(self, ids: NDArray[np.int32], fresh: Sequence[NDArray[np.int32]]) -> hashing.Words:
+        """The kernel's view of tokens: numbers of words (columns, tokens), and the rows of those
+        that are not known, as `Column.look_up` returns them."""
+        known = [len(column.words) for column in self._columns]
+        made = self._made
+        if made is None or made[0] != known:  # words have been learned since
+            made = self._made = known, self._join(known)
+        begin = [0, *accumulate(rows.size for rows in fresh), *self._marks]
+        if begin[len(fresh)] == 0:
+            return made[1].of(ids, _NO_ROWS[0], self._column)
+        at = [begin[c] + k * (fresh[c].shape[1] if k > 0 else 0) for c, k in self._places]
+        return made[1].of(ids, np.concatenate(fresh, axis=None), np.array(at, np.int64))
+
+    def _join(self, known: list[int]) -> hashing.Words:
+        """All columns' tables in one array; where only the word itself is asked for, none is
+        needed."""
+        tables = [c.table if c.computes else c.table[:0] for c in self._columns]
+        used = [table for table in tables if table.size]
+        joined = used[0].reshape(-1) if len(used) == 1 else np.concatenate([_NO_ROWS, *used], None)
+        begin = _ends(np.array([table.size for table in tables] + self._marks))
+        at = np.where(self._within < 0, -1, begin[self._column] + self._within)
+        n_known = np.array(known + self._marks)[self._column]
+        return hashing.Words(self._column, n_known, joined, at, self._stride)
+
+
 def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attributes.OfWords | None:
     if attribute.kind is None:
         return None
@@ -151,21 +201,21 @@ class FeatureTable:
     """
 
     def __init__(
-        self, templates: Sequence[Template], cell_of: Mapping[Attribute, int], edges: int
+        self, templates: Sequence[Template], place_of: Mapping[Attribute, int], edges: int
     ) -> None:
         parts = [part for template in templates for part in template.parts]
         self.templates = list(templates)
         self.n_parts = np.array([len(t.parts) for t in templates], np.int64)
         self.first_part = _ends(self.n_parts)
-        self.column = np.array([cell_of[part.attribute] for part in parts], np.int64)
+        self.attribute = np.array([place_of[part.attribute] for part in parts], np.int64)
         self.edges = edges
         self._lay_out(np.array([part.offset for part in parts], np.int64))
         self.clear()
 
     def _lay_out(self, offsets: NDArray[np.int64]) -> None:
         """Find the bases and nodes, and each template's source among them."""
-        self.bases = np.unique(self.column)
-        base_of_part = np.searchsorted(self.bases, self.column).tolist()
+        self.bases = np.unique(self.attribute)
+        base_of_part = np.searchsorted(self.bases, self.attribute).tolist()
         n_bases = len(self.bases)
         self.before = -int(offsets.min(initial=0))
         self.after = int(offsets.max(initial=0))
@@ -185,6 +235,9 @@ class FeatureTable:
                 source = n_bases + node
             self.source[t] = source
         self.left, self.right, self.shift = np.array([*nodes], np.int64).reshape(-1, 3).T.copy()
+        # Among the templates that look at the same source.
+        rank = [np.count_nonzero(self.source[:t] == s) for t, s in enumerate(self.source)]
+        self.rank = np.array(rank, np.int64)
         self.lowest = np.array([min(offsets) for offsets in looked_at], np.int64)
         self.highest = np.array([max(offsets) for offsets in looked_at], np.int64)
 
@@ -195,14 +248,37 @@ class FeatureTable:
         self.counts[n_nodes:] = 0
         # Number 0, of what is not there, has a place from the start.
         self.room = np.ones(len(self.bases) + n_nodes, np.int64)
-        self.direct_at = np.arange(len(self.templates) + 1)
+        self._place_numbers()
         self.direct = np.full(len(self.templates), -1, np.int32)
         self.links = np.zeros((16, 2), np.int64)
         self._table = self._kernel()
         self._described: tuple[NDArray[np.int32], NDArray[np.int64]] | None = None
         self.names: FeatureNames | None = None
 
+    def _place_numbers(self) -> None:
+        """Where each source's numbers begin in `direct`, and so each template's."""
+        n_templates = np.bincount(self.source, minlength=len(self.room))
+        self.begin = _ends(n_templates * self.room)
+        self.direct_at = self.begin[self.source] + self.rank
+        self.stride = n_templates[self.source]
+
     def _kernel(self) -> hashing.Table:
+        """The table with the walk of learning: every template, in the order given."""
+        order = np.arange(len(self.templates))
+        return self._walking(order, 0 * order, np.arange(len(self.bases)), self.direct)
+
+    def _walking(
+        self,
+        order: NDArray[np.int64],
+        below: NDArray[np.int64],
+        looked: NDArray[np.int64],
+        direct: NDArray[np.int32],
+    ) -> hashing.Table:
+        """The table with a walk over the templates in this order; see `hashing.Table`."""
+        width = hashing.BLOCK + self.before + self.after
+        source, offset = self.source[order], self.offset[order]
+        asked = (source < len(self.bases)) & ~np.isin(source, looked)
+        places = np.where(asked, -1 - source, source * width + self.before + offset)
         return hashing.Table(
             self.bases,
             self.left,
@@ -210,8 +286,8 @@ class FeatureTable:
             self.shift,
             self.lowest,
             self.highest,
-            self.source,
-            self.offset,
+            looked,
+            np.stack([places, self.direct_at[order], self.stride[order], below, offset], axis=1),
             self.first_part,
             self.node_of,
             self.before,
@@ -220,7 +296,10 @@ class FeatureTable:
             self.room[len(self.bases) :],
             self.counts,
             self.direct_at,
-            self.direct,
+            self.stride,
+            self.begin,
+            np.bincount(self.source, minlength=len(self.room)),
+            direct,
             self.links,
         )
 
@@ -233,13 +312,11 @@ class FeatureTable:
         """Make room for numbers below these, one for each source, and so many links."""
         if (numbers > self.room).any():
             self.room = np.where(numbers > self.room, np.maximum(numbers, 2 * self.room), self.room)
-            at = _ends(self.room[self.source])
-            direct = np.full(at[-1], -1, np.int32)
-            for new, (old, end) in zip(
-                at.tolist(), pairwise(self.direct_at.tolist()), strict=False
-            ):
-                direct[new : new + end - old] = self.direct[old:end]
-            self.direct_at, self.direct = at, direct
+            before, old_direct = self.begin.tolist(), self.direct
+            self._place_numbers()
+            self.direct = np.full(self.begin[-1], -1, np.int32)
+            for new, (old, end) in zip(self.begin.tolist(), pairwise(before), strict=False):
+                self.direct[new : new + end - old] = old_direct[old:end]
             self._table = self._kernel()
         if 2 * n_links > len(self.links):
             old_links = self.links
@@ -248,27 +325,82 @@ class FeatureTable:
             self._table.rehash(old_links)
 
     def reserve_values(self, n_values: NDArray[np.int64]) -> None:
-        """Make room for so many values in each cell."""
+        """Make room for so many values of each attribute."""
         numbers = self.room.copy()
         numbers[: len(self.bases)] = n_values[self.bases] + 1
         self.reserve(numbers, 0)
 
+    def masked(self, mask: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """`direct`, where only the features of the mask are found."""
+        if mask.all():
+            return self.direct
+        return np.where(np.append(mask, False)[self.direct], self.direct, np.int32(-1))
+
+    def walk(
+        self, order: NDArray[np.int64], below: NDArray[np.int64], direct: NDArray[np.int32]
+    ) -> hashing.Table:
+        """The table as it is now, of the features in `direct`, with a walk over the templates in
+        this order that leaves out the next below[i] steps where that of step i has a feature."""
+        reached = np.ones(len(order), np.bool_)  # whatever the steps before find
+        for step, n in enumerate(below.tolist()):
+            reached[step + 1 : step + 1 + n] = False
+        sources = np.concatenate([self.source[order[reached]], self.left, self.right])
+        looked = np.unique(sources[sources < len(self.bases)])
+        return self._walking(order, below, looked, direct)
+
+    def numbers(self, t: int, direct: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The numbers at which template t has a feature in `direct`."""
+        return np.flatnonzero(self._entries(t, direct) >= 0)
+
+    def _entries(self, t: int, direct: NDArray[np.int32]) -> NDArray[np.int32]:
+        s = self.source[t]
+        return direct[self.begin[s] : self.begin[s + 1]].reshape(self.room[s], -1)[:, self.rank[t]]
+
+    def features_at(
+        self, t: int, numbers: NDArray[np.int64], joined: tuple[NDArray, NDArray]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Template t's features at these numbers, and the values of their parts, a row for each.
+
+        joined : of `joins`
+        """
+        node_at, pairs = joined
+        values = np.empty((len(numbers), self.n_parts[t]), np.int64)
+        features = self._entries(t, self.direct)[numbers]
+        for p in range(self.n_parts[t] - 1, 0, -1):
+            both = pairs[node_at[self.node_of[self.first_part[t] + p]] + numbers]
+            values[:, p], numbers = both[:, 1] - 1, both[:, 0]
+        values[:, 0] = numbers - 1
+        return features, values
+
+    def find(self, t: int, values: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The features of template t with these values (features, parts), -1 where there is none.
+
+        Values are as `described` has them, or -1 for absent.
+        """
+        found = np.empty(len(values), np.int32)
+        self._table.find_features(t, values, found)
+        return found
+
     def encode(
-        self, cells: NDArray[np.int32], starts: NDArray[np.int64], grow: bool
+        self,
+        words: hashing.Words,
+        starts: NDArray[np.int64],
+        grow: bool,
+        walk: hashing.Table | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Each token's features: (indptr, features)."""
-        n_tokens = len(cells)
+        """The features of each token of the sentences between `starts`: (indptr, features)."""
+        token, end = int(starts[0]), int(starts[-1])
+        n_tokens = end - token
         indptr = np.zeros(n_tokens + 1, np.int64)
         features = np.empty(n_tokens * len(self.templates), np.int32)
         width = hashing.BLOCK + self.before + self.after
         work = np.empty((len(self.room) + 1) * width, np.int64)
         if grow:
             self._described = self.names = None
-            self._expect(n_tokens // 8)
-        token = 0
-        while token < n_tokens:
-            token = self._table.encode(cells, starts, token, grow, work, indptr, features)
-            if token < n_tokens:
+            self._expect((end - token) // 8)
+        while token < end:
+            token = (walk or self._table).encode(words, starts, token, grow, work, indptr, features)
+            if token < end:
                 n_nodes = len(self.lowest)
                 numbers = self.room.copy()
                 numbers[len(self.bases) :] = self.counts[:n_nodes] + width
@@ -296,21 +428,27 @@ class FeatureTable:
             return which, values
         return which[mask], values[np.repeat(mask, self.n_parts[which])]
 
-    def _describe(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def joins(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Where each node's numbers begin in an array, and there the two that each one joins."""
         node_at = _ends(self.counts[:-2])
         joined = np.empty((node_at[-1], 2), np.int32)
+        self._table.joins(node_at, joined)
+        return node_at, joined
+
+    def _describe(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        node_at, joined = self.joins()
         which, numbers = np.empty((2, self.size), np.int32)
-        self._table.describe(node_at, joined, which, numbers)
+        self._table.describe(self.room[self.source], which, numbers)
         values = np.empty(self.n_parts[which].sum(), np.int64)
         self._table.values_of(node_at, joined, which, numbers, values)
         return which, values
 
-    def cells_of(self, which: NDArray[np.int32]) -> NDArray[np.int64]:
-        """For the values of features with these templates: each one's cell."""
+    def attributes_of(self, which: NDArray[np.int32]) -> NDArray[np.int64]:
+        """For the values of features with these templates: each one's attribute."""
         n_parts = self.n_parts[which]
         ends = np.cumsum(n_parts)
         within = np.arange(n_parts.sum()) - np.repeat(ends - n_parts, n_parts)
-        return self.column[np.repeat(self.first_part[which], n_parts) + within]
+        return self.attribute[np.repeat(self.first_part[which], n_parts) + within]
 
     def restore(
         self, which: NDArray[np.int32], values: NDArray[np.int64], n_values: NDArray[np.int64]
@@ -321,7 +459,9 @@ class FeatureTable:
             raise SeqpaError("damaged model: a feature has an unknown template")
         if len(values) != self.n_parts[which].sum():
             raise SeqpaError("damaged model: the features' values do not fit their templates")
-        if len(values) and (values.min() < 0 or (values >= n_values[self.cells_of(which)]).any()):
+        if len(values) and (
+            values.min() < 0 or (values >= n_values[self.attributes_of(which)]).any()
+        ):
             raise SeqpaError("damaged model: a feature has an unknown value")
         self.reserve_values(n_values)
         # A node has no more numbers than there are features that lead through it.
@@ -353,7 +493,7 @@ def _ends(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 class FeatureNames:
     """The features of a table as strings: a sequence by id.
 
-    `strings` are the values of each cell; before them come the places outside the sentence.
+    `strings` are the values of each attribute; before them come the places outside the sentence.
     """
 
     def __init__(self, table: FeatureTable, strings: list[list[str]]) -> None:
@@ -361,7 +501,7 @@ class FeatureNames:
         self.first = _ends(table.n_parts[self.which])
         self.edges = [f"<{'+' if e % 2 else '-'}{e // 2 + 1}>" for e in range(table.edges)]
         self.prefixes = ["pair:" if t.pair else "" for t in table.templates]
-        columns = iter(table.column.tolist())
+        columns = iter(table.attribute.tolist())
         self.parts = [
             [(str(part), part.attribute.is_flag, strings[next(columns)]) for part in template.parts]
             for template in table.templates

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from seqpa._kernel import strings
 from seqpa.data.corpus import Corpus
 from seqpa.errors import NotTrainedError, SeqpaError
+from seqpa.sequence.composed import Tagging
 from seqpa.sequence.constraints import check_legal, penalties
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.decoder import Decoder, FrozenWeights
@@ -369,25 +370,28 @@ class SequenceTagger:
         self._frozen = frozen
         self._source = self._state.source
         self.classes_ = list(self._state.labels)
-        self._stale = False
         self._prepare()
+        self._stale = False
 
     def _prepare(self) -> None:
-        self._decoder = Decoder(self._frozen, penalties(self.constraints, self.classes_))
-        self._decoder_constraints = copy.deepcopy(self.constraints)
+        """Tag with the present weights and constraints from now on."""
+        rules = penalties(self.constraints, self.classes_)
+        self._tagging = Tagging(self._source, self._frozen, rules)
+        self._tagging_constraints = copy.deepcopy(self.constraints)
 
-    def _refresh(self) -> None:
-        """Have a decoder for the present weights and constraints, whoever changed them."""
+    def _refresh(self) -> Tagging:
+        """What tags with the present weights and constraints, whoever changed them."""
         if self._stale:
             with _REFRESHING:
                 if self._stale and self._state is not None:
                     self._keep(self._state.weights.freeze(self.average))
-        if not hasattr(self, "_decoder"):
+        if not hasattr(self, "_tagging"):
             raise NotTrainedError(
                 "this SequenceTagger is not trained yet: call fit, or load a model"
             )
-        if self.constraints != self._decoder_constraints:
+        if self.constraints != self._tagging_constraints:
             self._prepare()
+        return self._tagging
 
     # Tagging
 
@@ -397,16 +401,16 @@ class SequenceTagger:
         fixed : None, or for each sentence a list with the label that a token must get, or None
             where it is free.
         """
-        self._refresh()
+        tagging = self._refresh()
         given = None if fixed is None else self._fixed_indices(X, fixed)
 
         def decoded(run: Run) -> list[list[str]]:
             encoded = run.encode()
             own = None if given is None else given[run.tokens]
-            indices = self._decoder.decode(encoded, own, run.first)
+            indices = tagging.decoder.decode(encoded, own, run.first)
             return strings.spell(self.classes_, indices, encoded.starts)
 
-        runs = self._source.runs(X, _RUN)
+        runs = tagging.runs(X, _RUN)
         if self.n_jobs == 1 or len(runs) == 1:
             return [labels for run in runs for labels in decoded(run)]
         from concurrent.futures import ThreadPoolExecutor
@@ -426,11 +430,12 @@ class SequenceTagger:
         """
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
             raise SeqpaError(f"k is {k!r}: it must be a whole number from 1 on")
-        encoded = self._encoded(X)
+        tagging = self._refresh()
+        encoded = tagging.encode(X)
         return [
             [
                 (score, [self.classes_[label] for label in path])
-                for score, path in self._decoder.nbest(encoded, i, int(k))
+                for score, path in tagging.decoder.nbest(encoded, i, int(k))
             ]
             for i in range(len(encoded.starts) - 1)
         ]
@@ -442,10 +447,11 @@ class SequenceTagger:
         another label there; the sentence's, by how much it beats every other: the least of its
         tokens'. Infinite where there is no alternative.
         """
-        encoded = self._encoded(X)
+        tagging = self._refresh()
+        encoded = tagging.encode(X)
         result = []
         for i in range(len(encoded.starts) - 1):
-            scores = self._decoder.max_marginals(encoded, i)
+            scores = tagging.decoder.max_marginals(encoded, i)
             if scores.shape[1] > 1:
                 ordered = np.sort(scores, axis=1)
                 margins = ordered[:, -1] - ordered[:, -2]
@@ -465,14 +471,18 @@ class SequenceTagger:
 
     def explain(self, sentence: Sequence[Any]) -> list[TokenExplanation]:
         """Why each token of one sentence got its label: see `seqpa.sequence.explain`."""
-        encoded = self._encoded([sentence])
+        tagging = self._refresh()
+        encoded = tagging.encode([sentence])
+        plain = self._source.transform([sentence])
         return explain(
-            list(sentence), self._decoder, self._frozen, self._source, self.classes_, encoded
+            list(sentence),
+            tagging.decoder,
+            self._frozen,
+            self._source,
+            self.classes_,
+            encoded,
+            plain,
         )
-
-    def _encoded(self, X: Any) -> Encoded:
-        self._refresh()
-        return self._source.transform(X)
 
     def _fixed_indices(self, X: Any, fixed: Any) -> NDArray[np.int32]:
         check_sentences(X)
@@ -577,7 +587,7 @@ class SequenceTagger:
         )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._stale or hasattr(self, "_decoder")
+        return self._stale or hasattr(self, "_tagging")
 
     def __repr__(self) -> str:
         defaults = {
@@ -595,7 +605,7 @@ class SequenceTagger:
         """Parameters and weights; the training state and the kernel's objects stay behind."""
         if self.__sklearn_is_fitted__():
             self._refresh()
-        state = {name: value for name, value in self.__dict__.items() if name != "_decoder"}
+        state = {name: value for name, value in self.__dict__.items() if name != "_tagging"}
         return state | {"_state": None, "_resumed": None, "_stale": False}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

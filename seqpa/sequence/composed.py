@@ -1,0 +1,206 @@
+"""Tagging with composed rows: fewer rows to add up at each token, the same scores.
+
+One feature often determines others: where `pos[-1]|pos[0]=DT|NN` is found, so is `pos[0]=NN`, and
+a word determines its own suffixes. So the templates form a forest in which a parent's values
+determine those of its children. For tagging, the row of a parent's feature holds the sum of its
+own weights and those of all features below it; where it is found at a token, everything below it
+is left out, and where it is not, its children are tried one by one. Each weight counts once, as
+before, but tokens have about half as many rows.
+
+Learning, explanations and files know nothing of this: a composed row stands under the number of
+its parent's feature, in weights that only tagging sees.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa._kernel import compose, hashing
+from seqpa.sequence.attributes import KINDS
+from seqpa.sequence.constraints import Penalties
+from seqpa.sequence.decoder import Decoder, FrozenWeights, dense_at, padded
+from seqpa.sequence.encode import Encoded, FeatureEncoder, Run
+from seqpa.sequence.inputs import FeatureSource
+from seqpa.sequence.templates import Attribute, Part, Template
+
+_MOST = 2**31 - 1  # rows begin below this
+
+
+class Tagging:
+    """All that tagging needs: sentences to features, by a walk over the forest, and a decoder whose
+    weights fit these. Made at the first use; any number of threads may share it."""
+
+    def __init__(self, source: FeatureSource, weights: FrozenWeights, rules: Penalties) -> None:
+        self._source = source
+        self._given = weights, rules
+        self._making = threading.Lock()
+        self._made: tuple[hashing.Table | None, Decoder] | None = None
+
+    def _ready(self) -> tuple[hashing.Table | None, Decoder]:
+        if self._made is None:
+            with self._making:
+                if self._made is None:
+                    walk = None
+                    weights, rules = self._given
+                    if isinstance(self._source.encoder, FeatureEncoder):
+                        walk, weights = composed(self._source.encoder, weights)
+                    self._made = walk, Decoder(weights, rules)
+        return self._made
+
+    @property
+    def decoder(self) -> Decoder:
+        """For what `encode` and `runs` give, and nothing else."""
+        return self._ready()[1]
+
+    def encode(self, X: Any) -> Encoded:
+        """The sentences as the decoder wants them."""
+        return self._source.transform(X, self._ready()[0])
+
+    def runs(self, X: Any, size: int) -> list[Run]:
+        """The same in runs of about `size` tokens, where the encoder can; all input is checked."""
+        return self._source.runs(X, size, self._ready()[0])
+
+
+def composed(
+    encoder: FeatureEncoder, weights: FrozenWeights
+) -> tuple[hashing.Table, FrozenWeights]:
+    """The walk over the forest, and the weights with composed rows; pair features stay as they are.
+
+    The rows take at most as much memory as the weights have. Features without weights take no part,
+    so that a saved model, which leaves them out, tags bit for bit as the one that was saved.
+    """
+    table = encoder.features
+    direct = table.masked(weights.nonzero())
+    numbers = [table.numbers(t, direct) for t in range(len(table.templates))]
+    counts = np.array([len(own) for own in numbers])
+    width = padded(weights.n_labels)
+    budget = min(len(weights.arena), _MOST - len(weights.arena)) // width
+    parents = forest(table.templates, encoder.columns, counts.tolist(), budget)
+    order, n_below = preorder(parents)
+    walk = table.walk(order, n_below, direct)
+    room = width * int(counts[np.unique(parents[parents >= 0])].sum())
+    if room == 0:
+        return walk, weights
+    rows, arena = weights.rows.copy(), np.zeros(len(weights.arena) + room, np.float32)
+    arena[: len(weights.arena)] = weights.arena
+    end, sums = len(weights.arena), np.zeros(width)
+    joined = table.joins()
+    for step, t in enumerate(order.tolist()):
+        below = [u for u in order[step + 1 : step + 1 + n_below[step]].tolist() if counts[u]]
+        if not below:
+            continue
+        own, values = table.features_at(t, numbers[t], joined)
+        members = np.empty((len(own), 1 + len(below)), np.int32)
+        members[:, 0] = own
+        for column, u in enumerate(below, 1):
+            members[:, column] = table.find(u, _values_below(encoder, t, u, values))
+        end = compose.add_up(
+            members,
+            weights.rows,
+            weights.arena,
+            weights.n_labels,
+            dense_at(weights.n_labels),
+            sums,
+            rows,
+            arena,
+            end,
+        )
+    return walk, replace(weights, rows=rows, arena=arena[:end])
+
+
+def forest(
+    templates: Sequence[Template], columns: Sequence[str], counts: Sequence[int], budget: int
+) -> NDArray[np.int64]:
+    """Each template's parent, or -1: of those that determine it, the one with the fewest features.
+
+    counts : how many features each template has
+    budget : how many the parents may have together. Where they have more, those that have the most
+        for each of their children are none.
+
+    >>> from seqpa.sequence.templates import parse_all
+    >>> templates = parse_all(["bias", "word[0]", "word[-1]|word[0]", "suffix(2)[0]"])
+    >>> forest(templates, ("word",), [1, 50, 300, 20], 400).tolist()
+    [3, 2, -1, 1]
+    >>> forest(templates, ("word",), [1, 50, 300, 20], 100).tolist()
+    [3, -1, -1, 1]
+    """
+    has = [{str(part) for part in template.parts} for template in templates]
+    needs = [
+        [{str(known_by) for known_by in _known_by(part, columns)} for part in template.parts]
+        for template in templates
+    ]
+
+    def determines(t: int, u: int) -> bool:
+        return not any(known_by and has[t].isdisjoint(known_by) for known_by in needs[u])
+
+    # Of two that determine each other only the first may be above: there are no circles.
+    above = [
+        [t for t in range(len(templates)) if t != u and determines(t, u)]
+        for u in range(len(templates))
+    ]
+    above = [[t for t in above[u] if t < u or u not in above[t]] for u in range(len(templates))]
+    may_be = {t for t, count in enumerate(counts) if count}
+    while True:
+        parents = [
+            min(may_be.intersection(candidates), key=lambda t: (counts[t], t), default=-1)
+            for candidates in above
+        ]
+        chosen = set(parents) - {-1}
+        if sum(counts[t] for t in chosen) <= budget:
+            return np.array(parents, np.int64)
+        may_be.remove(max(chosen, key=lambda t: (counts[t] / parents.count(t), t)))
+
+
+def _known_by(part: Part, columns: Sequence[str]) -> list[Part]:
+    """The parts each of which says what this one is: itself, and the word that it is computed from.
+    None for the bias, which is the same everywhere."""
+    attribute = part.attribute
+    if attribute.kind == "bias":
+        return []
+    if attribute.kind is None or KINDS[attribute.kind].in_context:
+        return [part]
+    return [part, Part(Attribute(None, (), attribute.column or columns[0]), part.offset)]
+
+
+def preorder(parents: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The trees' nodes, each before those below it, and how many these are.
+
+    >>> order, below = preorder(np.array([-1, 0, 3, 0]))
+    >>> order.tolist(), below.tolist()
+    ([0, 1, 3, 2], [3, 0, 1, 0])
+    """
+
+    def subtree(t: int) -> Iterator[int]:
+        yield t
+        for child in np.flatnonzero(parents == t).tolist():
+            yield from subtree(child)
+
+    order = list(subtree(-1))[1:]
+    below = [len(list(subtree(t))) - 1 for t in order]
+    return np.array(order, np.int64), np.array(below, np.int64)
+
+
+def _values_below(
+    encoder: FeatureEncoder, above: int, below: int, values: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The values of one template's parts where another one's are `values`, -1 where absent."""
+    table = encoder.features
+    theirs, ours = table.templates[above].parts, table.templates[below].parts
+    found = np.full((len(values), len(ours)), table.edges)
+    for p, part in enumerate(ours):
+        for known_by in _known_by(part, encoder.columns):
+            if known_by in theirs:
+                found[:, p] = values[:, theirs.index(known_by)]
+                if known_by != part:  # outside the sentence all attributes have the same values
+                    inside = found[:, p] >= table.edges
+                    of_words = encoder.values_of_words(part.attribute)
+                    own = of_words[found[inside, p] - table.edges]
+                    found[inside, p] = np.where(own < 0, -1, own + table.edges)
+                break
+    return found
