@@ -49,5 +49,5 @@ cdef class Weights:
     cdef void add(self, Rows rows, Py_ssize_t i, Py_ssize_t k, double amount, double clock) noexcept nogil
     cdef void add_to(self, Rows rows, Py_ssize_t i, Py_ssize_t k, double amount) noexcept nogil
     cdef void add_all(self, Rows rows, Py_ssize_t i, Constraint c, double clock) noexcept nogil
-    cdef void add_eight(self, Rows rows, Py_ssize_t i, Py_ssize_t k, Constraint c) noexcept nogil
-    cdef void add_two(self, Rows rows, Py_ssize_t i, Py_ssize_t k, Constraint c) noexcept nogil
+    cdef void add_eight(self, Rows rows, Py_ssize_t i, Py_ssize_t k, Constraint c, double clock) noexcept nogil
+    cdef void add_two(self, Rows rows, Py_ssize_t i, Py_ssize_t k, Constraint c, double clock) noexcept nogil

@@ -92,8 +92,7 @@ class Constraint:
     up, down  the labels whose vectors hold x in δ, −1 for none; `sides` counts them: ‖δ‖² is
               sides · ‖x‖², and 0 sides ask for nothing
     cost      ρ(y, ŷ), or 1 for a mistake
-    q         where a step moves several labels' vectors: by q_k x each; twice as long as s, with
-              room for what the averaging sums gain
+    q         where a step moves several labels' vectors: by q_k x each
     """
 
     def __init__(self, s, q):
@@ -416,35 +415,37 @@ class Weights:
     ) -> cython.void:
         """w_k += q_k x_i for all labels, after `clock` examples; of a CSR row eight at a time."""
         j: cython.Py_ssize_t
-        k: cython.Py_ssize_t
+        k: cython.Py_ssize_t = 0
         K: cython.Py_ssize_t = self.n_labels
-        if self.averaging:
-            for k in range(K):
-                c.q[K + k] = clock * c.q[k]
-            K = 2 * K
-        k = 0
         if rows.sparse:
             while k + 8 <= K:
-                self.add_eight(rows, i, k, c)
+                self.add_eight(rows, i, k, c, clock)
                 k += 8
             while k + 2 <= K:
-                self.add_two(rows, i, k, c)
+                self.add_two(rows, i, k, c, clock)
                 k += 2
             if rows.bias:
                 for j in range(k):
                     self.V[rows.n_features, j] += c.q[j]
+                    if self.averaging:
+                        self.V[rows.n_features, K + j] += clock * c.q[j]
         while k < K:
             if c.q[k] != 0.0:
-                self.add_to(rows, i, k, c.q[k])
+                self.add(rows, i, k, c.q[k], clock)
             k += 1
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def add_eight(
-        self, rows: Rows, i: cython.Py_ssize_t, k: cython.Py_ssize_t, c: Constraint
+        self,
+        rows: Rows,
+        i: cython.Py_ssize_t,
+        k: cython.Py_ssize_t,
+        c: Constraint,
+        clock: cython.double,
     ) -> cython.void:
-        """The vectors k to k + 7 += q x_i of a CSR row, without the bias.
+        """w_k to w_k+7 += q x_i, and their sums, for a CSR row, without the bias.
 
         All eight are read before one is written: then the compiler makes vectors of them. Where
         there are many labels most do not move.
@@ -460,6 +461,14 @@ class Weights:
         q5: cython.double = c.q[k + 5]
         q6: cython.double = c.q[k + 6]
         q7: cython.double = c.q[k + 7]
+        d0: cython.double
+        d1: cython.double
+        d2: cython.double
+        d3: cython.double
+        d4: cython.double
+        d5: cython.double
+        d6: cython.double
+        d7: cython.double
         v0: cython.double
         v1: cython.double
         v2: cython.double
@@ -473,14 +482,22 @@ class Weights:
         for j in range(rows.indptr[i], rows.indptr[i + 1]):
             at = rows.indices[j] * self.width + k
             x = rows.data[j]
-            v0 = self.flat[at] + x * q0
-            v1 = self.flat[at + 1] + x * q1
-            v2 = self.flat[at + 2] + x * q2
-            v3 = self.flat[at + 3] + x * q3
-            v4 = self.flat[at + 4] + x * q4
-            v5 = self.flat[at + 5] + x * q5
-            v6 = self.flat[at + 6] + x * q6
-            v7 = self.flat[at + 7] + x * q7
+            d0 = x * q0
+            d1 = x * q1
+            d2 = x * q2
+            d3 = x * q3
+            d4 = x * q4
+            d5 = x * q5
+            d6 = x * q6
+            d7 = x * q7
+            v0 = self.flat[at] + d0
+            v1 = self.flat[at + 1] + d1
+            v2 = self.flat[at + 2] + d2
+            v3 = self.flat[at + 3] + d3
+            v4 = self.flat[at + 4] + d4
+            v5 = self.flat[at + 5] + d5
+            v6 = self.flat[at + 6] + d6
+            v7 = self.flat[at + 7] + d7
             self.flat[at] = v0
             self.flat[at + 1] = v1
             self.flat[at + 2] = v2
@@ -489,25 +506,58 @@ class Weights:
             self.flat[at + 5] = v5
             self.flat[at + 6] = v6
             self.flat[at + 7] = v7
+            if self.averaging:
+                at += self.n_labels
+                v0 = self.flat[at] + clock * d0
+                v1 = self.flat[at + 1] + clock * d1
+                v2 = self.flat[at + 2] + clock * d2
+                v3 = self.flat[at + 3] + clock * d3
+                v4 = self.flat[at + 4] + clock * d4
+                v5 = self.flat[at + 5] + clock * d5
+                v6 = self.flat[at + 6] + clock * d6
+                v7 = self.flat[at + 7] + clock * d7
+                self.flat[at] = v0
+                self.flat[at + 1] = v1
+                self.flat[at + 2] = v2
+                self.flat[at + 3] = v3
+                self.flat[at + 4] = v4
+                self.flat[at + 5] = v5
+                self.flat[at + 6] = v6
+                self.flat[at + 7] = v7
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def add_two(
-        self, rows: Rows, i: cython.Py_ssize_t, k: cython.Py_ssize_t, c: Constraint
+        self,
+        rows: Rows,
+        i: cython.Py_ssize_t,
+        k: cython.Py_ssize_t,
+        c: Constraint,
+        clock: cython.double,
     ) -> cython.void:
-        """The same for the vectors k and k + 1."""
+        """The same for w_k and w_k+1."""
         j: cython.Py_ssize_t
         at: cython.Py_ssize_t
         x: cython.double
         q0: cython.double = c.q[k]
         q1: cython.double = c.q[k + 1]
+        d0: cython.double
+        d1: cython.double
         v0: cython.double
         v1: cython.double
         for j in range(rows.indptr[i], rows.indptr[i + 1]):
             at = rows.indices[j] * self.width + k
             x = rows.data[j]
-            v0 = self.flat[at] + x * q0
-            v1 = self.flat[at + 1] + x * q1
+            d0 = x * q0
+            d1 = x * q1
+            v0 = self.flat[at] + d0
+            v1 = self.flat[at + 1] + d1
             self.flat[at] = v0
             self.flat[at + 1] = v1
+            if self.averaging:
+                at += self.n_labels
+                v0 = self.flat[at] + clock * d0
+                v1 = self.flat[at + 1] + clock * d1
+                self.flat[at] = v0
+                self.flat[at + 1] = v1

@@ -326,7 +326,7 @@ def passes(
 
 def new_constraint(n_labels: int) -> Any:
     """Room for the scores of one example and for what it asks for."""
-    return weights.Constraint(np.empty(n_labels), np.empty(2 * n_labels))
+    return weights.Constraint(np.empty(n_labels), np.empty(n_labels))
 
 
 def _checked_order(order: ArrayLike, n: int) -> Indices:

@@ -34,12 +34,12 @@ class PAClassifier(CostClassifier, OnlineClassifier):
     learn in one of two ways (`multiclass`):
     "prototypes"   together: the right label must beat the highest wrong one by `margin`, and both
                    move (Eq. 39-41). The loss bounds wrong predictions, and scores compare labels
-    "one-vs-rest"  each alone, as two classes: its score must be `margin` or more for its own
-                   examples, −`margin` or less for all others. The weights are those of K binary
-                   classifiers in one pass, which are scikit-learn's; a score above 0 says "this
-                   label". It learns more from one pass where features are many and rare, since an
-                   example moves every label that is not yet sure; the first knows how labels
-                   compete, and is better where two of them are close (see below)
+    "one-vs-rest"  each alone, as two classes: its score must reach `margin` for its own examples
+                   and −`margin` for all others. The weights are those of K binary classifiers,
+                   which are scikit-learn's, in one pass; a score above 0 says "this label". An
+                   example moves every label that is not sure of it, so a single pass over many rare
+                   features teaches more; a label that lies between others is hard to tell
+    docs/algorithms.md shows when which is better.
     With a `cost`, the right label must beat another by √ρ (Eq. 43), a weight vector for each label
     even for two classes: "prediction-based" looks at the label predicted (Eq. 44-49), "max-loss"
     at the one that violates its margin most (Eq. 50-52).
@@ -56,7 +56,8 @@ class PAClassifier(CostClassifier, OnlineClassifier):
     tol            `fit` leaves examples with a squared loss of at most tol alone and stops when
                    none is left (batch conversion); None makes max_iter plain passes
     shuffle        a new random order for each pass of `fit`
-    class_weight   {class: factor of C}, or "balanced": inversely to the classes' frequencies
+    class_weight   {class: factor of C}, or "balanced": inversely to the classes' frequencies; the
+                   C of an example, for all labels that it moves
     features       label-dependent features and one weight vector for all labels (§7, Eq. 37, 38):
                    `LabelTfidf()`, any feature map, or a function (X, index of label) -> matrix;
                    partial_fit fits the map to its first examples only
@@ -82,6 +83,10 @@ class PAClassifier(CostClassifier, OnlineClassifier):
     ...     print(((y == 1) & (predicted == 2)).sum(), ((y == 2) & (predicted == 1)).sum())
     1 8
     6 0
+    >>> model = PAClassifier(multiclass="one-vs-rest", shuffle=False, tol=None).fit(X, y)
+    >>> alone = PAClassifier(shuffle=False, tol=None).fit(X, y == 2)
+    >>> bool(abs(model.coef_[2] - alone.coef_[0]).max() < 1e-9)
+    True
     """
 
     def __init__(
