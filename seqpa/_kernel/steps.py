@@ -90,11 +90,11 @@ def step_each(
     C: cython.double,
     c: Constraint,
 ) -> cython.void:
-    """q_k = τ for all labels, each of which asks for s_k >= margin, alone.
+    """q_k = −τ for all labels k, each of which asks for −s_k >= margin, alone.
 
     Here, and not where it is called, since only in the same module can the compiler put
     `step_size` into the loop.
     """
     k: cython.Py_ssize_t
     for k in range(c.s.shape[0]):
-        c.q[k] = step_size(step, margin - c.s[k], c.s[k], norm2, C)
+        c.q[k] = -step_size(step, margin + c.s[k], -c.s[k], norm2, C)

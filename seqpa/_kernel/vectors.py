@@ -219,29 +219,26 @@ class Pass:
         losses: cython.double = 0.0
         squared_losses: cython.double = 0.0
         moved: cython.double = 0.0
-        rivals: cython.double = -1.0  # y itself is counted below
         own: cython.double = c.s[y]
+        rivals: cython.double = -1.0 if own <= 0.0 else 0.0  # then y is counted as its own
         K: cython.Py_ssize_t = c.s.shape[0]
-        for k in range(K):
-            rivals += 1.0 if c.s[k] >= own else 0.0
-            c.s[k] = -c.s[k]
-        c.s[y] = own
+        c.s[y] = -own  # now every label asks for −s_k >= margin
         step_each(self.step, margin, norm2, self.C[i], c)
         if self.tol > 0.0:
             for k in range(K):
-                if not self.presented(margin - c.s[k]):
+                if not self.presented(margin + c.s[k]):
                     c.q[k] = 0.0
-        if self.record.shape[0] > 0:
-            for k in range(K):
-                loss = max(0.0, margin - c.s[k])
-                self.write(t * K + k, loss, c.q[k], norm2, 1.0 if c.s[k] <= 0.0 else 0.0, k, -1)
         for k in range(K):
-            loss = margin - c.s[k]
+            rivals += 1.0 if c.s[k] >= own else 0.0
+            moved += fabs(c.q[k])
+            loss = margin + c.s[k]
             loss = 0.0 if loss <= 0.0 else loss  # NaN, after an overflow, stays NaN
             losses += loss
             squared_losses += loss * loss
-            moved += fabs(c.q[k])
-            c.q[k] = -c.q[k]
+        if self.record.shape[0] > 0:
+            for k in range(K):
+                loss = max(0.0, margin + c.s[k])
+                self.write(t * K + k, loss, -c.q[k], norm2, 1.0 if c.s[k] >= 0.0 else 0.0, k, -1)
         c.q[y] = -c.q[y]
         self.loss += losses
         self.squared_loss += squared_losses
