@@ -188,8 +188,7 @@ class Weights:
         """
         k: cython.Py_ssize_t = 0
         while k + 8 <= self.n_labels:
-            self.score_eight(rows, i, k, c)
-            k += 8
+            k += self.score_eight(rows, i, k, c)
         while k + 2 <= self.n_labels:
             self.score_two(rows, i, k, c)
             k += 2
@@ -201,11 +200,12 @@ class Weights:
     @cython.exceptval(check=False)
     def score_eight(
         self, rows: Rows, i: cython.Py_ssize_t, k: cython.Py_ssize_t, c: Constraint
-    ) -> cython.void:
+    ) -> cython.Py_ssize_t:
         """s[k:k+8], in variables of their own: the compiler makes vectors of them, which stay in
         registers over all features of the row.
 
         It does so because `prefetch` keeps it from making vectors of the indices, which is slower.
+        Two more labels go along where they alone would be left; returns how many it were.
         """
         j: cython.Py_ssize_t
         at: cython.Py_ssize_t
@@ -221,11 +221,16 @@ class Weights:
         s5: cython.double = 0.0
         s6: cython.double = 0.0
         s7: cython.double = 0.0
+        s8: cython.double = 0.0
+        s9: cython.double = 0.0
+        ten: cython.bint = self.n_labels - k == 10 or self.n_labels - k == 11
+        last: cython.Py_ssize_t = sums + (9 if ten else 7)
         for j in range(rows.indptr[i], end):
             if cython.compiled:
                 at = rows.indices[j + ahead] * self.width + k
                 prefetch(cython.address(self.flat[at]))
                 prefetch(cython.address(self.flat[at + sums]))
+                prefetch(cython.address(self.flat[at + last]))
             at = rows.indices[j] * self.width + k
             x = rows.data[j]
             s0 = s0 + x * self.flat[at]
@@ -236,6 +241,9 @@ class Weights:
             s5 = s5 + x * self.flat[at + 5]
             s6 = s6 + x * self.flat[at + 6]
             s7 = s7 + x * self.flat[at + 7]
+            if ten:
+                s8 = s8 + x * self.flat[at + 8]
+                s9 = s9 + x * self.flat[at + 9]
         c.s[k] = s0
         c.s[k + 1] = s1
         c.s[k + 2] = s2
@@ -244,6 +252,11 @@ class Weights:
         c.s[k + 5] = s5
         c.s[k + 6] = s6
         c.s[k + 7] = s7
+        if not ten:
+            return 8
+        c.s[k + 8] = s8
+        c.s[k + 9] = s9
+        return 10
 
     @cython.cfunc
     @cython.nogil
@@ -419,8 +432,7 @@ class Weights:
         K: cython.Py_ssize_t = self.n_labels
         if rows.sparse:
             while k + 8 <= K:
-                self.add_eight(rows, i, k, c, clock)
-                k += 8
+                k += self.add_eight(rows, i, k, c, clock)
             while k + 2 <= K:
                 self.add_two(rows, i, k, c, clock)
                 k += 2
@@ -444,9 +456,10 @@ class Weights:
         k: cython.Py_ssize_t,
         c: Constraint,
         clock: cython.double,
-    ) -> cython.void:
+    ) -> cython.Py_ssize_t:
         """w_k to w_k+7 += q x_i, and their sums, for a CSR row, without the bias.
 
+        Two more go along as in `score_eight`; returns how many it were.
         All eight are read before one is written: then the compiler makes vectors of them. Where
         there are many labels most do not move.
         """
@@ -461,6 +474,8 @@ class Weights:
         q5: cython.double = c.q[k + 5]
         q6: cython.double = c.q[k + 6]
         q7: cython.double = c.q[k + 7]
+        q8: cython.double = 0.0
+        q9: cython.double = 0.0
         d0: cython.double
         d1: cython.double
         d2: cython.double
@@ -469,6 +484,8 @@ class Weights:
         d5: cython.double
         d6: cython.double
         d7: cython.double
+        d8: cython.double
+        d9: cython.double
         v0: cython.double
         v1: cython.double
         v2: cython.double
@@ -477,8 +494,12 @@ class Weights:
         v5: cython.double
         v6: cython.double
         v7: cython.double
-        if q0 == q1 == q2 == q3 == 0.0 and q4 == q5 == q6 == q7 == 0.0:
-            return
+        ten: cython.bint = self.n_labels - k == 10 or self.n_labels - k == 11
+        if ten:
+            q8 = c.q[k + 8]
+            q9 = c.q[k + 9]
+        elif q0 == q1 == q2 == q3 == 0.0 and q4 == q5 == q6 == q7 == 0.0:
+            return 8
         for j in range(rows.indptr[i], rows.indptr[i + 1]):
             at = rows.indices[j] * self.width + k
             x = rows.data[j]
@@ -506,6 +527,18 @@ class Weights:
             self.flat[at + 5] = v5
             self.flat[at + 6] = v6
             self.flat[at + 7] = v7
+            if ten:
+                d8 = x * q8
+                d9 = x * q9
+                v0 = self.flat[at + 8] + d8
+                v1 = self.flat[at + 9] + d9
+                self.flat[at + 8] = v0
+                self.flat[at + 9] = v1
+                if self.averaging:
+                    v0 = self.flat[at + self.n_labels + 8] + clock * d8
+                    v1 = self.flat[at + self.n_labels + 9] + clock * d9
+                    self.flat[at + self.n_labels + 8] = v0
+                    self.flat[at + self.n_labels + 9] = v1
             if self.averaging:
                 at += self.n_labels
                 v0 = self.flat[at] + clock * d0
@@ -524,6 +557,7 @@ class Weights:
                 self.flat[at + 5] = v5
                 self.flat[at + 6] = v6
                 self.flat[at + 7] = v7
+        return 10 if ten else 8
 
     @cython.cfunc
     @cython.nogil
