@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import reference
 from cases import KINDS, Case, draw, examples_of, flat, learner_of, problem_of, twin_constraint
+from scipy import sparse as sp
 
 from seqpa.core.examples import Examples
 from seqpa.core.learner import Learner, Run, passes
@@ -207,6 +208,20 @@ def test_inputs_stay_as_they_are(kind: str) -> None:
     np.testing.assert_array_equal(case.X, X)
     if target is not None:
         np.testing.assert_array_equal(case.target, target)
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("sparse", [False, True])
+def test_labels_with_the_same_weights_have_the_same_score(sparse: bool) -> None:
+    """Whatever the place of a label among the others: a tie is a tie."""
+    rng = np.random.default_rng(31)
+    X, w = rng.normal(size=(1, 23)), rng.normal(size=23)
+    for K in range(2, 20):
+        learner = Learner(Multiclass(), "PA", 23, K, start=np.tile(w, (K, 1)))
+        examples = Examples.from_array(sp.csr_matrix(X) if sparse else X)
+        run = learner.run(examples, [K - 1], record=True)
+        assert run.costs.tolist() == [1.0]
+        assert run.downs.tolist() == [0]
 
 
 def test_feature_order_is_irrelevant() -> None:

@@ -83,6 +83,7 @@ NEGATIVE = dict.fromkeys(
         (PAClassifier(), {}),
         (PAClassifier(fit_intercept=True, average=True, variant="PA-II"), {}),
         (PAClassifier(cost=zero_one, fit_intercept=True, average=True), {}),
+        (PAClassifier(multiclass="one-vs-rest", fit_intercept=True, average=True), {}),
         (PARegressor(), {}),
         (PAUniclass(), {}),
         (PAUniclass(learn_radius=True, init="first"), ALL_INSIDE),
@@ -161,13 +162,16 @@ def test_one_against_the_rest_is_scikit_learn_s_multiclass(variant: str, loss: s
     X = form(X[:400] / 16.0)
     one = PAClassifier(0.05, variant, shuffle=False, tol=None, max_iter=2)
     ours = OneVsRestClassifier(one).fit(X, y[:400])
+    at_once = clone(one).set_params(multiclass="one-vs-rest").fit(X, y[:400])
     theirs = deprecated("PassiveAggressiveClassifier", C=0.05, loss=loss, max_iter=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs.fit(X, y[:400])
     weights = np.vstack([each.coef_ for each in ours.estimators_])
     np.testing.assert_allclose(weights, theirs.coef_, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(at_once.coef_, theirs.coef_, rtol=1e-8, atol=1e-12)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    np.testing.assert_array_equal(at_once.predict(X), theirs.predict(X))
 
 
 @needs_pa1
@@ -230,6 +234,16 @@ LAWS = {
     "binary-average": (PAClassifier(random_state=0, average=True, fit_intercept=True), "binary"),
     "multiclass": (PAClassifier(random_state=0, C=0.1, fit_intercept=True), "multiclass"),
     "least-squares": (PAClassifier(random_state=0, C=0.1, variant="PA-LS"), "multiclass"),
+    "one-vs-rest": (
+        PAClassifier(
+            random_state=0, C=0.1, average=True, fit_intercept=True, multiclass="one-vs-rest"
+        ),
+        "multiclass",
+    ),
+    "one-vs-rest-plain": (
+        PAClassifier(random_state=0, C=0.1, multiclass="one-vs-rest"),
+        "multiclass",
+    ),
     "cost": (PAClassifier(random_state=0, cost=COST, average=True), "multiclass"),
     "max-loss": (PAClassifier(random_state=0, cost=COST, update="max-loss"), "multiclass"),
     "regression": (PARegressor(random_state=0, fit_intercept=True), "regression"),
@@ -394,7 +408,9 @@ def test_sums_of_a_fit_run_over_all_passes(estimator, kind: str) -> None:
     assert 0 <= model.online_mistakes_ <= 4 * len(y)
     if estimator.get_params().get("cost") is None:
         assert model.online_cost_ == model.online_mistakes_
-    assert model.online_loss_ <= np.sqrt(4 * len(y) * model.online_squared_loss_) * (1 + 1e-9)
+    alone = estimator.get_params().get("multiclass") == "one-vs-rest" and kind == "multiclass"
+    losses = 4 * len(y) * (3 if alone else 1)
+    assert model.online_loss_ <= np.sqrt(losses * model.online_squared_loss_) * (1 + 1e-9)
 
 
 @laws

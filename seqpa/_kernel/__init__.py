@@ -31,8 +31,8 @@ from pathlib import Path
 _HERE = Path(__file__).parent
 # In the order of their imports: a later one may use an earlier one.
 _MODULES = (
-    "steps",
     "weights",
+    "steps",
     "vectors",
     "prototypes",
     "multiplicative",

@@ -165,8 +165,6 @@ def prototype_pass(
     with cython.nogil:
         for t in range(order.shape[0]):
             i = order[t]
-            if rows.sparse and t + 1 < order.shape[0]:
-                w.announce(rows, order[t + 1])
             w.scores(rows, i, c)
             problem.constraint(i, c)
             norm2 = c.sides * norms[i]

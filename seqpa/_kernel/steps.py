@@ -20,6 +20,11 @@ try:
 except ImportError:
     from seqpa._kernel import _stand_in as cython
 
+if cython.compiled:
+    from cython.cimports.seqpa._kernel.weights import Constraint
+else:
+    from seqpa._kernel.weights import Constraint
+
 COMPILED = cython.compiled
 
 _PERCEPTRON = cython.declare(cython.int, 0)
@@ -73,3 +78,23 @@ def step_size(
     if step == _PA_I:
         return min(C, r / norm2)
     return r / (norm2 + 0.5 / C)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def step_each(
+    step: cython.int,
+    margin: cython.double,
+    norm2: cython.double,
+    C: cython.double,
+    c: Constraint,
+) -> cython.void:
+    """q_k = −τ for all labels k, each of which asks for −s_k >= margin, alone.
+
+    Here, and not where it is called, since only in the same module can the compiler put
+    `step_size` into the loop.
+    """
+    k: cython.Py_ssize_t
+    for k in range(c.s.shape[0]):
+        c.q[k] = -step_size(step, margin + c.s[k], -c.s[k], norm2, C)

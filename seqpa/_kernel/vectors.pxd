@@ -26,4 +26,6 @@ cdef class Pass:
 
     cdef bint presented(self, double r) noexcept nogil
     cdef double tau(self, Py_ssize_t t, Py_ssize_t i, Constraint c, double norm2) noexcept nogil
+    cdef bint each_tau(self, Py_ssize_t t, Py_ssize_t i, Py_ssize_t y, double margin, double norm2, Constraint c) noexcept nogil
+    cdef void write(self, Py_ssize_t t, double loss, double tau, double norm2, double cost, Py_ssize_t up, Py_ssize_t down) noexcept nogil
     cdef void note(self, Py_ssize_t t, Constraint c, double tau, double norm2) noexcept nogil

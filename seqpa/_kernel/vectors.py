@@ -4,8 +4,9 @@
     Problem        which Constraint does example i ask for, given its scores?
     Pass           how far (steps.py), and what a pass counts
 
-`linear_pass` is Eq. 3 of Crammer et al. (2006) and all its kin; `joint_pass` the single-prototype
-form with label-dependent features (§7); `uniclass_pass` moves a centre (§6).
+`linear_pass` is Eq. 3 of Crammer et al. (2006) and all its kin; `one_vs_rest_pass` the same for the
+two-class problems of all labels at once; `joint_pass` the single-prototype form with
+label-dependent features (§7); `uniclass_pass` moves a centre (§6).
 The callers in `seqpa.core` check shapes, types and finiteness; nothing is checked here. C types of
 attributes stand in vectors.pxd.
 """
@@ -23,12 +24,12 @@ from seqpa._kernel.steps import CODES as STEP_CODES
 
 if cython.compiled:
     from cython.cimports.libc.math import fabs, sqrt
-    from cython.cimports.seqpa._kernel.steps import step_size
+    from cython.cimports.seqpa._kernel.steps import step_each, step_size
     from cython.cimports.seqpa._kernel.weights import Constraint, Rows, Weights
 else:
     from math import fabs
 
-    from seqpa._kernel.steps import step_size
+    from seqpa._kernel.steps import step_each, step_size
     from seqpa._kernel.weights import Constraint, Rows, Weights
 
 COMPILED = cython.compiled
@@ -158,7 +159,8 @@ class Pass:
                   Crammer et al. 2003, §4), for least squares those with r² <= tol; 0 is the plain
                   online pass
     seen          examples seen before this pass: the clock of lazy averaging
-    record        (examples, 6) to be filled with loss, τ, ‖δ‖², cost, up, down; or (0, 6)
+    record        (examples, 6) to be filled with loss, τ, ‖δ‖², cost, up, down; or (0, 6). A
+                  one-vs-rest pass has a row for each label of each example
     """
 
     def __init__(self, step, C, tol, seen, record):
@@ -197,6 +199,59 @@ class Pass:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def each_tau(
+        self,
+        t: cython.Py_ssize_t,
+        i: cython.Py_ssize_t,
+        y: cython.Py_ssize_t,
+        margin: cython.double,
+        norm2: cython.double,
+        c: Constraint,
+    ) -> cython.bint:
+        """One-vs-rest: the steps of all labels of the t-th example, which is row i of label y.
+
+        Label k asks for y_k s_k >= margin, y_k = 1 for the right label and −1 for the others, and
+        is to move by q_k = y_k τ_k. Losses are summed over the labels; a mistake is an example
+        whose label has not the highest score. Returns whether any label moves.
+        """
+        k: cython.Py_ssize_t
+        loss: cython.double
+        losses: cython.double = 0.0
+        squared_losses: cython.double = 0.0
+        moved: cython.double = 0.0
+        own: cython.double = c.s[y]
+        rivals: cython.double = -1.0 if own <= 0.0 else 0.0  # then y is counted as its own
+        K: cython.Py_ssize_t = c.s.shape[0]
+        c.s[y] = -own  # now every label asks for −s_k >= margin
+        step_each(self.step, margin, norm2, self.C[i], c)
+        if self.tol > 0.0:
+            for k in range(K):
+                if not self.presented(margin + c.s[k]):
+                    c.q[k] = 0.0
+        for k in range(K):
+            rivals += 1.0 if c.s[k] >= own else 0.0
+            moved += fabs(c.q[k])
+            loss = margin + c.s[k]
+            loss = 0.0 if loss <= 0.0 else loss  # NaN, after an overflow, stays NaN
+            losses += loss
+            squared_losses += loss * loss
+        if self.record.shape[0] > 0:
+            for k in range(K):
+                loss = max(0.0, margin + c.s[k])
+                self.write(t * K + k, loss, -c.q[k], norm2, 1.0 if c.s[k] >= 0.0 else 0.0, k, -1)
+        c.q[y] = -c.q[y]
+        self.loss += losses
+        self.squared_loss += squared_losses
+        if rivals > 0.0:
+            self.mistakes += 1.0
+            self.cost += 1.0
+        if moved != 0.0:
+            self.updates += 1
+        return moved != 0.0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def note(
         self, t: cython.Py_ssize_t, c: Constraint, tau: cython.double, norm2: cython.double
     ) -> cython.void:
@@ -210,12 +265,28 @@ class Pass:
         if tau != 0.0:
             self.updates += 1
         if self.record.shape[0] > 0:
-            self.record[t, 0] = loss
-            self.record[t, 1] = tau
-            self.record[t, 2] = norm2
-            self.record[t, 3] = c.cost
-            self.record[t, 4] = c.up
-            self.record[t, 5] = c.down
+            self.write(t, loss, tau, norm2, c.cost, c.up, c.down)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def write(
+        self,
+        t: cython.Py_ssize_t,
+        loss: cython.double,
+        tau: cython.double,
+        norm2: cython.double,
+        cost: cython.double,
+        up: cython.Py_ssize_t,
+        down: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Row t of the record."""
+        self.record[t, 0] = loss
+        self.record[t, 1] = tau
+        self.record[t, 2] = norm2
+        self.record[t, 3] = cost
+        self.record[t, 4] = up
+        self.record[t, 5] = down
 
 
 @cython.ccall
@@ -239,13 +310,40 @@ def linear_pass(
     with cython.nogil:
         for t in range(order.shape[0]):
             i = order[t]
-            if rows.sparse and w.V.shape[1] > 1 and t + 1 < order.shape[0]:
+            if rows.sparse and w.averaging and w.n_labels == 1 and t + 1 < order.shape[0]:
                 w.announce(rows, order[t + 1])
             w.scores(rows, i, c)
             problem.constraint(i, c)
             tau = run.tau(t, i, c, c.sides * norms[i])
             if tau != 0.0:
                 w.move(rows, i, c, tau, run.seen + t)
+
+
+@cython.ccall
+def one_vs_rest_pass(
+    rows: Rows,
+    target: cython.const[cython.double][::1],
+    margin: cython.double,
+    run: Pass,
+    norms: cython.const[cython.double][::1],
+    order: cython.const[cython.Py_ssize_t][::1],
+    w: Weights,
+    c: Constraint,
+):
+    """One pass over the two-class problems "this label or not" of all labels: w_k += y_k τ_k x.
+
+    Each label's vector is what `linear_pass` would make of it alone, but x is read once for all.
+    """
+    t: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    y: cython.Py_ssize_t
+    with cython.nogil:
+        for t in range(order.shape[0]):
+            i = order[t]
+            y = cython.cast(cython.Py_ssize_t, target[i])
+            w.scores(rows, i, c)
+            if run.each_tau(t, i, y, margin, norms[i], c):
+                w.add_all(rows, i, c, run.seen + t)
 
 
 @cython.ccall

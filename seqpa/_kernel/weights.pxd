@@ -32,12 +32,16 @@ cdef class Constraint:
 @cython.final
 cdef class Weights:
     cdef double[:, ::1] V
+    cdef double[::1] flat
+    cdef Py_ssize_t width
     cdef Py_ssize_t n_labels
     cdef bint by_feature
     cdef bint averaging
 
     cdef void scores(self, Rows rows, Py_ssize_t i, Constraint c) noexcept nogil
     cdef void scores_by_feature(self, Rows rows, Py_ssize_t i, Constraint c) noexcept nogil
+    cdef Py_ssize_t score_eight(self, Rows rows, Py_ssize_t i, Py_ssize_t k, Constraint c) noexcept nogil
+    cdef void score_two(self, Rows rows, Py_ssize_t i, Py_ssize_t k, Constraint c) noexcept nogil
     cdef void scores_by_label(self, Rows rows, Py_ssize_t i, Constraint c) noexcept nogil
     cdef double dot(self, Rows rows, Py_ssize_t i, Py_ssize_t k) noexcept nogil
     cdef void announce(self, Rows rows, Py_ssize_t i) noexcept nogil
@@ -45,3 +49,5 @@ cdef class Weights:
     cdef void add(self, Rows rows, Py_ssize_t i, Py_ssize_t k, double amount, double clock) noexcept nogil
     cdef void add_to(self, Rows rows, Py_ssize_t i, Py_ssize_t k, double amount) noexcept nogil
     cdef void add_all(self, Rows rows, Py_ssize_t i, Constraint c, double clock) noexcept nogil
+    cdef Py_ssize_t add_eight(self, Rows rows, Py_ssize_t i, Py_ssize_t k, Constraint c, double clock) noexcept nogil
+    cdef void add_two(self, Rows rows, Py_ssize_t i, Py_ssize_t k, Constraint c, double clock) noexcept nogil

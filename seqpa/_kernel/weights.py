@@ -23,6 +23,10 @@ if cython.compiled:
 
 COMPILED = cython.compiled
 
+# The weights of so many features ahead are asked for: they lie scattered over memory, and arrive
+# while others are worked on.
+_AHEAD = cython.declare(cython.Py_ssize_t, 24)
+
 
 @cython.final
 @cython.cclass
@@ -88,8 +92,7 @@ class Constraint:
     up, down  the labels whose vectors hold x in δ, −1 for none; `sides` counts them: ‖δ‖² is
               sides · ‖x‖², and 0 sides ask for nothing
     cost      ρ(y, ŷ), or 1 for a mistake
-    q         where a step moves several labels' vectors: by q_k x each; twice as long as s, with
-              room for what the averaging sums gain
+    q         where a step moves several labels' vectors: by q_k x each
     """
 
     def __init__(self, s, q):
@@ -151,6 +154,8 @@ class Weights:
 
     def __init__(self, V, n_labels, by_feature):
         self.V = V
+        self.flat = V.reshape(-1)  # the same in one dimension, where speed matters
+        self.width = V.shape[1]
         self.n_labels = n_labels
         self.by_feature = by_feature
         self.averaging = V.shape[1 if by_feature else 0] > n_labels
@@ -175,40 +180,108 @@ class Weights:
     @cython.nogil
     @cython.exceptval(check=False)
     def scores_by_feature(self, rows: Rows, i: cython.Py_ssize_t, c: Constraint) -> cython.void:
-        """s for a CSR row, four features at once: s is read and written once for all of them."""
-        k: cython.Py_ssize_t
-        a: cython.Py_ssize_t
-        b: cython.Py_ssize_t
-        d: cython.Py_ssize_t
-        e: cython.Py_ssize_t
-        xa: cython.double
-        xb: cython.double
-        xd: cython.double
-        xe: cython.double
-        j: cython.Py_ssize_t = rows.indptr[i]
+        """s for a CSR row, eight labels at a time, then two; a last one goes with its neighbour.
+
+        All are summed in the same order: labels with the same weights have the same score.
+        On the way the weights of the rows behind it are asked for, which come next: whoever
+        shuffles CSR rows copies them into order first.
+        """
+        k: cython.Py_ssize_t = 0
+        while k + 8 <= self.n_labels:
+            k += self.score_eight(rows, i, k, c)
+        while k + 2 <= self.n_labels:
+            self.score_two(rows, i, k, c)
+            k += 2
+        if k < self.n_labels:
+            self.score_two(rows, i, k - 1, c)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def score_eight(
+        self, rows: Rows, i: cython.Py_ssize_t, k: cython.Py_ssize_t, c: Constraint
+    ) -> cython.Py_ssize_t:
+        """s[k:k+8], in variables of their own: the compiler makes vectors of them, which stay in
+        registers over all features of the row.
+
+        It does so because `prefetch` keeps it from making vectors of the indices, which is slower.
+        Two more labels go along where they alone would be left; returns how many it were.
+        """
+        j: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        x: cython.double
         end: cython.Py_ssize_t = rows.indptr[i + 1]
-        for k in range(self.n_labels):
-            c.s[k] = 0.0
-        while j + 4 <= end:
-            a = rows.indices[j]
-            b = rows.indices[j + 1]
-            d = rows.indices[j + 2]
-            e = rows.indices[j + 3]
-            xa = rows.data[j]
-            xb = rows.data[j + 1]
-            xd = rows.data[j + 2]
-            xe = rows.data[j + 3]
-            for k in range(self.n_labels):
-                c.s[k] += (xa * self.V[a, k] + xb * self.V[b, k]) + (
-                    xd * self.V[d, k] + xe * self.V[e, k]
-                )
-            j += 4
-        while j < end:
-            a = rows.indices[j]
-            xa = rows.data[j]
-            for k in range(self.n_labels):
-                c.s[k] += xa * self.V[a, k]
-            j += 1
+        ahead: cython.Py_ssize_t = min(_AHEAD, rows.indices.shape[0] - end)
+        sums: cython.Py_ssize_t = self.n_labels if self.averaging else 0
+        s0: cython.double = 0.0
+        s1: cython.double = 0.0
+        s2: cython.double = 0.0
+        s3: cython.double = 0.0
+        s4: cython.double = 0.0
+        s5: cython.double = 0.0
+        s6: cython.double = 0.0
+        s7: cython.double = 0.0
+        s8: cython.double = 0.0
+        s9: cython.double = 0.0
+        ten: cython.bint = self.n_labels - k == 10 or self.n_labels - k == 11
+        last: cython.Py_ssize_t = sums + (9 if ten else 7)
+        for j in range(rows.indptr[i], end):
+            if cython.compiled:
+                at = rows.indices[j + ahead] * self.width + k
+                prefetch(cython.address(self.flat[at]))
+                prefetch(cython.address(self.flat[at + sums]))
+                prefetch(cython.address(self.flat[at + last]))
+            at = rows.indices[j] * self.width + k
+            x = rows.data[j]
+            s0 = s0 + x * self.flat[at]
+            s1 = s1 + x * self.flat[at + 1]
+            s2 = s2 + x * self.flat[at + 2]
+            s3 = s3 + x * self.flat[at + 3]
+            s4 = s4 + x * self.flat[at + 4]
+            s5 = s5 + x * self.flat[at + 5]
+            s6 = s6 + x * self.flat[at + 6]
+            s7 = s7 + x * self.flat[at + 7]
+            if ten:
+                s8 = s8 + x * self.flat[at + 8]
+                s9 = s9 + x * self.flat[at + 9]
+        c.s[k] = s0
+        c.s[k + 1] = s1
+        c.s[k + 2] = s2
+        c.s[k + 3] = s3
+        c.s[k + 4] = s4
+        c.s[k + 5] = s5
+        c.s[k + 6] = s6
+        c.s[k + 7] = s7
+        if not ten:
+            return 8
+        c.s[k + 8] = s8
+        c.s[k + 9] = s9
+        return 10
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def score_two(
+        self, rows: Rows, i: cython.Py_ssize_t, k: cython.Py_ssize_t, c: Constraint
+    ) -> cython.void:
+        """s[k] and s[k + 1]."""
+        j: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        end: cython.Py_ssize_t = rows.indptr[i + 1]
+        ahead: cython.Py_ssize_t = min(_AHEAD, rows.indices.shape[0] - end)
+        sums: cython.Py_ssize_t = self.n_labels if self.averaging else 0
+        s0: cython.double = 0.0
+        s1: cython.double = 0.0
+        for j in range(rows.indptr[i], end):
+            if cython.compiled:
+                at = rows.indices[j + ahead] * self.width + k + 1
+                prefetch(cython.address(self.flat[at]))
+                prefetch(cython.address(self.flat[at + sums]))
+            at = rows.indices[j] * self.width + k
+            s0 = s0 + rows.data[j] * self.flat[at]
+            s1 = s1 + rows.data[j] * self.flat[at + 1]
+        c.s[k] = s0
+        c.s[k + 1] = s1
 
     @cython.cfunc
     @cython.nogil
@@ -267,20 +340,15 @@ class Weights:
     @cython.nogil
     @cython.exceptval(check=False)
     def announce(self, rows: Rows, i: cython.Py_ssize_t) -> cython.void:
-        """Ask for the weights of CSR row i, scattered over memory, before they are needed.
+        """Ask for the weights of CSR row i of one label, and their sums, before they are needed.
 
         To be called from other modules only: a call that does nothing else the compiler drops
         where it can look into it.
         """
         j: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        last: cython.Py_ssize_t = self.V.shape[1] - 1
         if cython.compiled:
             for j in range(rows.indptr[i], rows.indptr[i + 1]):
                 prefetch(cython.address(self.V[rows.indices[j], 0]))
-                for k in range(8, last - 1, 8):  # a line of the cache holds 8 numbers
-                    prefetch(cython.address(self.V[rows.indices[j], k]))
-                prefetch(cython.address(self.V[rows.indices[j], last]))
 
     @cython.cfunc
     @cython.nogil
@@ -358,40 +426,172 @@ class Weights:
     def add_all(
         self, rows: Rows, i: cython.Py_ssize_t, c: Constraint, clock: cython.double
     ) -> cython.void:
-        """w_k += q_k x_i for all labels, after `clock` examples; two features at once."""
+        """w_k += q_k x_i for all labels, after `clock` examples; of a CSR row eight at a time."""
         j: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        a: cython.Py_ssize_t
-        b: cython.Py_ssize_t
-        xa: cython.double
-        xb: cython.double
-        q: cython.double
+        k: cython.Py_ssize_t = 0
         K: cython.Py_ssize_t = self.n_labels
-        if self.averaging:
-            for k in range(K):
-                c.q[K + k] = clock * c.q[k]
-            K = 2 * K
-        if not rows.sparse:
-            for k in range(K):
-                if c.q[k] != 0.0:
-                    self.add_to(rows, i, k, c.q[k])
-            return
-        j = rows.indptr[i]
-        while j + 2 <= rows.indptr[i + 1]:
-            a = rows.indices[j]
-            b = rows.indices[j + 1]
-            xa = rows.data[j]
-            xb = rows.data[j + 1]
-            for k in range(K):
-                q = c.q[k]
-                self.V[a, k] += xa * q
-                self.V[b, k] += xb * q
-            j += 2
-        if j < rows.indptr[i + 1]:
-            a = rows.indices[j]
-            xa = rows.data[j]
-            for k in range(K):
-                self.V[a, k] += xa * c.q[k]
-        if rows.bias:
-            for k in range(K):
-                self.V[rows.n_features, k] += c.q[k]
+        if rows.sparse:
+            while k + 8 <= K:
+                k += self.add_eight(rows, i, k, c, clock)
+            while k + 2 <= K:
+                self.add_two(rows, i, k, c, clock)
+                k += 2
+            if rows.bias:
+                for j in range(k):
+                    self.V[rows.n_features, j] += c.q[j]
+                    if self.averaging:
+                        self.V[rows.n_features, K + j] += clock * c.q[j]
+        while k < K:
+            if c.q[k] != 0.0:
+                self.add(rows, i, k, c.q[k], clock)
+            k += 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add_eight(
+        self,
+        rows: Rows,
+        i: cython.Py_ssize_t,
+        k: cython.Py_ssize_t,
+        c: Constraint,
+        clock: cython.double,
+    ) -> cython.Py_ssize_t:
+        """w_k to w_k+7 += q x_i, and their sums, for a CSR row, without the bias.
+
+        Two more go along as in `score_eight`; returns how many it were.
+        All eight are read before one is written: then the compiler makes vectors of them. Where
+        there are many labels most do not move.
+        """
+        j: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        x: cython.double
+        q0: cython.double = c.q[k]
+        q1: cython.double = c.q[k + 1]
+        q2: cython.double = c.q[k + 2]
+        q3: cython.double = c.q[k + 3]
+        q4: cython.double = c.q[k + 4]
+        q5: cython.double = c.q[k + 5]
+        q6: cython.double = c.q[k + 6]
+        q7: cython.double = c.q[k + 7]
+        q8: cython.double = 0.0
+        q9: cython.double = 0.0
+        d0: cython.double
+        d1: cython.double
+        d2: cython.double
+        d3: cython.double
+        d4: cython.double
+        d5: cython.double
+        d6: cython.double
+        d7: cython.double
+        d8: cython.double
+        d9: cython.double
+        v0: cython.double
+        v1: cython.double
+        v2: cython.double
+        v3: cython.double
+        v4: cython.double
+        v5: cython.double
+        v6: cython.double
+        v7: cython.double
+        ten: cython.bint = self.n_labels - k == 10 or self.n_labels - k == 11
+        if ten:
+            q8 = c.q[k + 8]
+            q9 = c.q[k + 9]
+        elif q0 == q1 == q2 == q3 == 0.0 and q4 == q5 == q6 == q7 == 0.0:
+            return 8
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            at = rows.indices[j] * self.width + k
+            x = rows.data[j]
+            d0 = x * q0
+            d1 = x * q1
+            d2 = x * q2
+            d3 = x * q3
+            d4 = x * q4
+            d5 = x * q5
+            d6 = x * q6
+            d7 = x * q7
+            v0 = self.flat[at] + d0
+            v1 = self.flat[at + 1] + d1
+            v2 = self.flat[at + 2] + d2
+            v3 = self.flat[at + 3] + d3
+            v4 = self.flat[at + 4] + d4
+            v5 = self.flat[at + 5] + d5
+            v6 = self.flat[at + 6] + d6
+            v7 = self.flat[at + 7] + d7
+            self.flat[at] = v0
+            self.flat[at + 1] = v1
+            self.flat[at + 2] = v2
+            self.flat[at + 3] = v3
+            self.flat[at + 4] = v4
+            self.flat[at + 5] = v5
+            self.flat[at + 6] = v6
+            self.flat[at + 7] = v7
+            if ten:
+                d8 = x * q8
+                d9 = x * q9
+                v0 = self.flat[at + 8] + d8
+                v1 = self.flat[at + 9] + d9
+                self.flat[at + 8] = v0
+                self.flat[at + 9] = v1
+                if self.averaging:
+                    v0 = self.flat[at + self.n_labels + 8] + clock * d8
+                    v1 = self.flat[at + self.n_labels + 9] + clock * d9
+                    self.flat[at + self.n_labels + 8] = v0
+                    self.flat[at + self.n_labels + 9] = v1
+            if self.averaging:
+                at += self.n_labels
+                v0 = self.flat[at] + clock * d0
+                v1 = self.flat[at + 1] + clock * d1
+                v2 = self.flat[at + 2] + clock * d2
+                v3 = self.flat[at + 3] + clock * d3
+                v4 = self.flat[at + 4] + clock * d4
+                v5 = self.flat[at + 5] + clock * d5
+                v6 = self.flat[at + 6] + clock * d6
+                v7 = self.flat[at + 7] + clock * d7
+                self.flat[at] = v0
+                self.flat[at + 1] = v1
+                self.flat[at + 2] = v2
+                self.flat[at + 3] = v3
+                self.flat[at + 4] = v4
+                self.flat[at + 5] = v5
+                self.flat[at + 6] = v6
+                self.flat[at + 7] = v7
+        return 10 if ten else 8
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add_two(
+        self,
+        rows: Rows,
+        i: cython.Py_ssize_t,
+        k: cython.Py_ssize_t,
+        c: Constraint,
+        clock: cython.double,
+    ) -> cython.void:
+        """The same for w_k and w_k+1."""
+        j: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        x: cython.double
+        q0: cython.double = c.q[k]
+        q1: cython.double = c.q[k + 1]
+        d0: cython.double
+        d1: cython.double
+        v0: cython.double
+        v1: cython.double
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            at = rows.indices[j] * self.width + k
+            x = rows.data[j]
+            d0 = x * q0
+            d1 = x * q1
+            v0 = self.flat[at] + d0
+            v1 = self.flat[at + 1] + d1
+            self.flat[at] = v0
+            self.flat[at + 1] = v1
+            if self.averaging:
+                at += self.n_labels
+                v0 = self.flat[at] + clock * d0
+                v1 = self.flat[at + 1] + clock * d1
+                self.flat[at] = v0
+                self.flat[at + 1] = v1

@@ -7,6 +7,7 @@ w towards it, along δ:
     Binary          1         y w·x         y x
     Regression      −ε        −|y − w·x|    sign(y − w·x) x
     Uniclass        −ε        −‖x − w‖      (x − w)/‖x − w‖
+    OneVsRest       1         y_k w_k·x     y_k Φ(x, k), a constraint for each label k
     Multiclass,     1         w·δ           Φ(x, lowest relevant) − Φ(x, highest irrelevant)
     Multilabel
     CostSensitive   √ρ(y, ŷ)  w·δ           Φ(x, y) − Φ(x, ŷ), ŷ the label with the highest score,
@@ -44,6 +45,7 @@ from seqpa.core.problems import (
     CostSensitive,
     Multiclass,
     Multilabel,
+    OneVsRest,
     Problem,
     Regression,
     Uniclass,
@@ -61,6 +63,7 @@ __all__ = [
     "Learner",
     "Multiclass",
     "Multilabel",
+    "OneVsRest",
     "Problem",
     "Regression",
     "Run",

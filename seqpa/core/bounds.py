@@ -7,6 +7,7 @@ the outcome. A run that violates a bound is not the algorithm it claims to be.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +24,7 @@ from seqpa.core.problems import (
     Floats,
     Multiclass,
     Multilabel,
+    OneVsRest,
     Problem,
     Regression,
     Uniclass,
@@ -98,6 +100,8 @@ def bounds(
         if learner.b + learner.c < 1.0:
             growth = (1.0 - learner.b) / (1.0 - learner.b - learner.c)
     sides = 1.0 if learner.n_labels == 1 else 2.0  # how many blocks of δ hold x
+    # A round is an example, or one label of an example.
+    at = (order, _joined(every, "ups")) if isinstance(problem, OneVsRest) else order
     return check(
         Rounds(
             kind=_kind(problem),
@@ -106,12 +110,12 @@ def bounds(
             taus=_joined(every, "taus"),
             norms2=_joined(every, "norms2"),
             costs=_joined(every, "costs"),
-            comparator_losses=problem.losses(scores, target)[order],  # type: ignore[arg-type]
+            comparator_losses=problem.losses(scores, target)[at],  # type: ignore[arg-type]
             distance2=distance2,
             C=each_C[order],
             margin=getattr(problem, "margin", 1.0),
             tol=tol,
-            surplus=_surplus(_excess(problem, scores, target)[order]),
+            surplus=_surplus(_excess(problem, scores, target)[at]),
             feature_norm2=(
                 float(examples.norms2.max()) if learner.n_labels > 1 and not simplex else None
             ),
@@ -129,7 +133,7 @@ def bounds(
     )
 
 
-def _joined(runs: Sequence[Run], name: str) -> Floats:
+def _joined(runs: Sequence[Run], name: str) -> Any:
     return np.concatenate([getattr(run, name) for run in runs])
 
 
@@ -181,6 +185,9 @@ def _excess(problem: Problem, scores: Floats, target: ArrayLike | None) -> Float
     """By how much fixed weights exceed the margin of each example; infinite where none is asked."""
     if isinstance(problem, Binary):
         return np.asarray(target) * scores.reshape(-1) - problem.margin
+    if isinstance(problem, OneVsRest):
+        assert target is not None
+        return problem.signs(target, scores.shape[1]) * scores - problem.margin
     if isinstance(problem, Regression):
         return problem.epsilon - np.abs(np.asarray(target) - scores.reshape(-1))
     if isinstance(problem, Uniclass):

@@ -21,7 +21,7 @@ from seqpa._kernel import vectors as kernel
 from seqpa._kernel import weights
 from seqpa.core import steps
 from seqpa.core.examples import Examples, finds_overflow
-from seqpa.core.problems import Problem, Uniclass
+from seqpa.core.problems import OneVsRest, Problem, Uniclass
 from seqpa.errors import SeqpaError
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -45,6 +45,10 @@ class Run:
     Recorded runs also hold, in the order of presentation, the rows (`order`) and for each its
     `losses` ℓ_t, `taus` τ_t, `norms2` ‖δ_t‖², `costs`, and the labels whose vectors moved: `ups`
     and `downs`, −1 where there is none.
+
+    One-vs-rest: mistakes, cost and updates count examples, predicted by the highest score; the
+    losses are summed over the labels too. Its record has K rounds for each example, one for the
+    two-class problem of each label (`ups`), whose mistakes are the `costs`.
     """
 
     n_examples: int
@@ -75,6 +79,7 @@ class OnlineLearner(ABC):
         self.average = average
         self.seen = 0
         self._step = steps.code(step)
+        self._rounds = n_labels if isinstance(problem, OneVsRest) else 1  # of each example
 
     @finds_overflow
     def run(
@@ -100,11 +105,13 @@ class OnlineLearner(ABC):
         if y.shape[:1] != (n,):
             raise SeqpaError(f"targets of shape {y.shape} for {n} examples")
         self._check(examples)
-        records = np.zeros((len(rows) if record else 0, kernel.RECORD))
+        rounds = self._rounds
+        records = np.zeros((rounds * len(rows) if record else 0, kernel.RECORD))
         totals, begin = np.zeros(5), self.seen
         parts = self._parts(examples, y, _each(C, n), rows, shuffled=order is not None)
         for part, y_part, C_part, part_rows in parts:
-            here = slice(self.seen - begin, self.seen - begin + len(part_rows))
+            done = self.seen - begin
+            here = slice(rounds * done, rounds * (done + len(part_rows)))
             run = kernel.Pass(self._step, C_part, tol, self.seen, records[here])
             self._pass(part, y_part, part_rows, run)
             self.seen += len(part_rows)
@@ -116,9 +123,8 @@ class OnlineLearner(ABC):
         if not record:
             return Run(*sums)
         loss_t, tau, norm2, cost_t, up, down = records.T
-        return Run(
-            *sums, rows, loss_t, tau, norm2, cost_t, up.astype(np.intp), down.astype(np.intp)
-        )
+        ups, downs = up.astype(np.intp), down.astype(np.intp)
+        return Run(*sums, np.repeat(rows, rounds), loss_t, tau, norm2, cost_t, ups, downs)
 
     @abstractmethod
     def _check(self, examples: Examples) -> None:
@@ -181,6 +187,8 @@ class Learner(OnlineLearner):
     ) -> None:
         if joint and bias:
             raise SeqpaError("a bias is the same for every label of a single prototype: no use")
+        if joint and isinstance(problem, OneVsRest):
+            raise SeqpaError("one-vs-rest has a vector for each label, a joint learner one for all")
         super().__init__(problem, step, n_labels, average)
         self.n_features = n_features
         self.bias = bias
@@ -237,9 +245,13 @@ class Learner(OnlineLearner):
             w, acc, c = self._W.reshape(-1), self._acc.reshape(-1), new_constraint(1)
             kernel.uniclass_pass(examples.rows, run, self.problem.radius, rows, w, acc, c)
             return
+        w, c = self._kernel_weights(), new_constraint(self.n_labels)
+        if isinstance(self.problem, OneVsRest):
+            y, margin = self.problem.labels(target, self.n_labels), self.problem.margin
+            kernel.one_vs_rest_pass(examples.rows, y, margin, run, examples.norms2, rows, w, c)
+            return
         problem = self.problem.kernel(target, self.n_labels)
         one_pass = kernel.joint_pass if self.joint else kernel.linear_pass
-        w, c = self._kernel_weights(), new_constraint(self.n_labels)
         one_pass(examples.rows, problem, run, examples.norms2, rows, w, c)
 
     def _check(self, examples: Examples) -> None:
@@ -314,7 +326,7 @@ def passes(
 
 def new_constraint(n_labels: int) -> Any:
     """Room for the scores of one example and for what it asks for."""
-    return weights.Constraint(np.empty(n_labels), np.empty(2 * n_labels))
+    return weights.Constraint(np.empty(n_labels), np.empty(n_labels))
 
 
 def _checked_order(order: ArrayLike, n: int) -> Indices:

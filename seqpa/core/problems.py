@@ -128,6 +128,46 @@ class Multiclass:
 
 
 @dataclass(frozen=True)
+class OneVsRest:
+    """One of K labels, y its index, as K problems of two classes: is it label k or not?
+
+    Each label asks for its own margin, y_k w_k·x >= margin with y_k = 1 for the right label and −1
+    for the others, and moves its own vector alone: K constraints of §2 instead of the one of
+    `Multiclass`. Their δ lie in different blocks of w, so it is all the same whether they are met
+    together or one after the other, and the theorems for two classes hold for the n·K of them.
+    `losses` has a column for each label.
+
+    >>> OneVsRest().losses([[2.0, 0.5, -1.75], [0.0, -3.0, 0.25]], [0, 2])
+    array([[0.  , 1.5 , 0.  ],
+           [1.  , 0.  , 0.75]])
+    """
+
+    margin: float = 1.0
+
+    def signs(self, target: ArrayLike, n_labels: int) -> Floats:
+        """y_k of each example, float64[n, K]: 1 for its label, −1 for the others.
+
+        >>> OneVsRest().signs([2, 0], 3)
+        array([[-1., -1.,  1.],
+               [ 1., -1., -1.]])
+        """
+        return np.where(np.arange(n_labels) == self.labels(target, n_labels)[:, None], 1.0, -1.0)
+
+    def losses(self, scores: ArrayLike, target: ArrayLike) -> Floats:
+        """Eq. 1 for each label."""
+        s = np.asarray(scores, dtype=np.float64)
+        return np.maximum(0.0, self.margin - self.signs(target, s.shape[1]) * s)
+
+    def labels(self, target: ArrayLike, n_labels: int) -> Floats:
+        """For the compiled loop, which needs no more than y and the margin."""
+        return _labels(target, n_labels)
+
+    def kernel(self, target: ArrayLike, n_labels: int) -> Any:
+        """There is none: this is not one constraint."""
+        raise SeqpaError("one-vs-rest asks for a constraint of each label; only Learner can do it")
+
+
+@dataclass(frozen=True)
 class Multilabel:
     """A set of relevant labels, to be ranked above all others (§7).
 
@@ -203,7 +243,9 @@ class CostSensitive:
         return kernel.Problem(kernel.CODES[self.update], 0.0, y, _NO_BYTES, root)
 
 
-Problem: TypeAlias = "Binary | Regression | Uniclass | Multiclass | Multilabel | CostSensitive"
+Problem: TypeAlias = (
+    "Binary | Regression | Uniclass | Multiclass | OneVsRest | Multilabel | CostSensitive"
+)
 
 
 def _one_score(scores: ArrayLike) -> Floats:

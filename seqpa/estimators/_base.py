@@ -68,6 +68,7 @@ RULES: dict[str, Rule] = {
     "variant": one_of(*VARIANTS),
     "update": one_of(*CostSensitive.UPDATES),
     "init": one_of("zero", "first"),
+    "multiclass": one_of("prototypes", "one-vs-rest"),
 }
 
 
