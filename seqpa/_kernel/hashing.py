@@ -122,6 +122,8 @@ class Table:
                     number is one more
     room            numbers of each node for which `direct` has places
     counts          each node's next number, the number of links, and the number of features
+    begin, n_at     where the places of each source begin in `direct`, and how many templates look
+                    at it: so many follow each other for each of its numbers
     """
 
     def __init__(
