@@ -361,4 +361,8 @@ def _first_room(n_rows: int) -> int:
 def _fresh(n: int) -> NDArray[np.float32]:
     """Zeros in pages of their own, which go back to the system as soon as the array goes: what
     lies on the common heap often stays with the process when a store has grown."""
-    return np.frombuffer(mmap.mmap(-1, 4 * n), np.float32)
+    if hasattr(mmap, "MAP_PRIVATE"):  # not shared with processes that are forked later
+        pages = mmap.mmap(-1, 4 * n, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    else:
+        pages = mmap.mmap(-1, 4 * n)
+    return np.frombuffer(pages, np.float32)
