@@ -27,6 +27,7 @@ from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.decoder import Decoder, FrozenWeights, dense_at, padded
 from seqpa.sequence.encode import Encoded, FeatureEncoder, Run
 from seqpa.sequence.inputs import FeatureSource
+from seqpa.sequence.tables import distinct
 from seqpa.sequence.templates import Attribute, Part, Template
 
 _MOST = 2**31 - 1  # rows begin below this
@@ -84,7 +85,7 @@ def composed(
     parents = forest(table.templates, encoder.columns, counts.tolist(), budget)
     order, n_below = preorder(parents)
     walk = table.walk(order, n_below, direct)
-    room = width * int(counts[np.unique(parents[parents >= 0])].sum())
+    room = width * int(counts[distinct(parents[parents >= 0])].sum())
     if room == 0:
         return walk, weights
     rows, arena = weights.rows.copy(), np.zeros(len(weights.arena) + room, np.float32)

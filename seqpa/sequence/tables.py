@@ -214,7 +214,7 @@ class FeatureTable:
 
     def _lay_out(self, offsets: NDArray[np.int64]) -> None:
         """Find the bases and nodes, and each template's source among them."""
-        self.bases = np.unique(self.attribute)
+        self.bases = distinct(self.attribute)
         base_of_part = np.searchsorted(self.bases, self.attribute).tolist()
         n_bases = len(self.bases)
         self.before = -int(offsets.min(initial=0))
@@ -345,7 +345,7 @@ class FeatureTable:
         for step, n in enumerate(below.tolist()):
             reached[step + 1 : step + 1 + n] = False
         sources = np.concatenate([self.source[order[reached]], self.left, self.right])
-        looked = np.unique(sources[sources < len(self.bases)])
+        looked = distinct(sources[sources < len(self.bases)])
         return self._walking(order, below, looked, direct)
 
     def numbers(self, t: int, direct: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -483,6 +483,11 @@ class FeatureTable:
     def keep(self, mask: NDArray[np.bool_], n_values: NDArray[np.int64]) -> None:
         """Keep the features of the mask, renumbered from zero in their order."""
         self.restore(*self.described(mask), n_values)
+
+
+def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A few numbers, sorted, each once. np.unique would import all of NumPy's masked arrays."""
+    return np.array(sorted(set(numbers.tolist())), np.int64)
 
 
 def _ends(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
