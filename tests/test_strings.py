@@ -99,3 +99,33 @@ def test_flags_are_true_where_a_character_has_the_property(words) -> None:
     assert strings.with_upper(words) == expected(str.isupper)
     assert strings.with_digit(words) == expected(re.compile(r"\d").match)
     assert strings.with_hyphen(words) == expected("-".__eq__)
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("separator", [" ", "\t"])
+@given(st.integers(1, 4), st.data())
+def test_cells_are_those_of_a_plain_split(separator: str, width: int, data: st.DataObject) -> None:
+    cell = st.text(st.sampled_from("abé語𝄞-"), max_size=3)
+    rows = data.draw(st.lists(st.lists(cell, min_size=width, max_size=width), min_size=1))
+    asked = data.draw(st.lists(st.booleans(), min_size=width, max_size=width))
+    text = "\n".join(separator.join(row) for row in rows)
+    pool = {"ab": "ab", "a": "a"}
+    columns: list[list[str] | None] = [[] if yes else None for yes in asked]
+    most = width * len(rows)
+    table = np.zeros(1 << (2 * most).bit_length(), np.int32)
+    strings.cells(text, separator, columns, pool, table, *np.empty((2, most), np.int32))
+    for k, column in enumerate(columns):
+        if column is not None:
+            assert column == [row[k] for row in rows]
+            assert all(found is pool[found] for found in column)
+
+
+@pytest.mark.pure
+def test_cells_with_the_same_hash_stay_apart() -> None:
+    """The smallest table that is allowed, and cells whose hashes agree: 31·a + b."""
+    row = ["Aa", "BB", "AaAa", "BBBB", "AaBB", "BBAa"]
+    columns: list[list[str] | None] = [[] for _ in row]
+    ends = np.empty((2, 12), np.int32)
+    text = "\n".join([" ".join(row)] * 2)
+    strings.cells(text, " ", columns, {}, np.zeros(32, np.int32), *ends)
+    assert columns == [[cell, cell] for cell in row]

@@ -231,3 +231,65 @@ def spell(
             sentence.append(labels[numbers[i]])
         sentences.append(sentence)
     return sentences
+
+
+@cython.ccall
+def cells(
+    text: str,
+    separator: str,
+    columns: list,
+    pool: dict,
+    table: cython.int[::1],
+    begins: cython.int[::1],
+    ends: cython.int[::1],
+):
+    """Append each cell of a text to its column: a list, or None where nobody asks for it.
+
+    Cells end with the separator or the line, and every line has as many as there are columns.
+    Equal cells become one object, that of the pool, and are cut out of the text only once: `table`
+    (zeros; a power of two, twice as many as there are cells or more) leads from a cell's hash to
+    the one before it that is equal, of which `begins` and `ends` keep the places.
+    """
+    known: list = []
+    column: list
+    sign: cython.Py_UCS4
+    between: cython.Py_UCS4 = separator[0]
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t = 0
+    e: cython.Py_ssize_t
+    slot: cython.Py_ssize_t
+    begin: cython.Py_ssize_t = 0
+    size: cython.Py_ssize_t = len(text)
+    n_columns: cython.Py_ssize_t = len(columns)
+    mask: cython.Py_ssize_t = table.shape[0] - 1
+    mixed: cython.longlong = 0
+    for i in range(size + 1):
+        sign = text[i] if i < size else "\n"
+        if sign != between and sign != "\n":
+            mixed = (mixed * 31 + ord(sign)) & 0x7FFFFFFF
+            continue
+        if columns[k] is not None:
+            slot = (mixed ^ (mixed >> 13)) & mask
+            while True:
+                e = table[slot] - 1
+                if e < 0:
+                    e = len(known)
+                    table[slot] = e + 1
+                    begins[e] = begin
+                    ends[e] = i
+                    cell = text[begin:i]
+                    known.append(pool.setdefault(cell, cell))
+                    break
+                if ends[e] - begins[e] == i - begin:
+                    j = 0
+                    while begin + j < i and text[begins[e] + j] == text[begin + j]:
+                        j += 1
+                    if begin + j == i:
+                        break
+                slot = (slot + 1) & mask
+            column = columns[k]
+            column.append(known[e])
+        k = k + 1 if k + 1 < n_columns else 0
+        begin = i + 1
+        mixed = 0

@@ -21,6 +21,7 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
+from seqpa._kernel import strings
 from seqpa.data.columns import Columns
 from seqpa.data.corpus import Corpus, Extras
 from seqpa.data.lines import NEWLINE, byte_lines, run_lengths
@@ -87,17 +88,23 @@ class ConllReader:
             self._settle(block)
         token_at, sentence, body = self._tokens(block)
         width = self._width or len(self._columns.all)
-        cells = body.replace("\n", self._separator).split(self._separator) if body else []
-        columns = [cells[i::width] for i in self._columns.inputs(width == len(self._columns.all))]
-        shared = pool.setdefault
-        columns = [list(map(shared, column, column)) for column in columns]
-        labels = None
+        wanted: list[list[str] | None] = [None] * width
+        places = self._columns.inputs(width == len(self._columns.all))
+        columns: list[list[str]] = [[] for _ in places]
+        for place, column in zip(places, columns, strict=True):
+            wanted[place] = column
+        labels: list[str] | None = None
         if self._labels:
-            flat = cells[self._columns.label_at :: width]
-            labels = list(map(shared, flat, flat))
-            if "" in labels:
-                at = int(token_at[labels.index("")])
-                raise block.error(at, "the label is missing: its cell is empty")
+            assert self._columns.label_at is not None
+            wanted[self._columns.label_at] = labels = []
+        if body:
+            most = width * len(token_at)
+            table = np.zeros(1 << (2 * most).bit_length(), np.int32)
+            ends = np.empty((2, most), np.int32)
+            strings.cells(body, self._separator, wanted, pool, table, *ends)
+        if labels and "" in labels:
+            at = int(token_at[labels.index("")])
+            raise block.error(at, "the label is missing: its cell is empty")
         layout = None
         if self._keep_layout:
             layout = LineLayout(block, token_at, "\t" if width == 1 else self._separator)
