@@ -206,6 +206,8 @@ def job_ours(task: Task, data: Path, share: int, epochs: int, seed: int) -> dict
         size = model.stat().st_size / 1e6
     X = test.X
     tagging = statistics.median(timed(lambda: tagger.predict(X))[0] for _ in range(5))
+    texts = [new_strings(X) for _ in range(5)]
+    new = statistics.median(timed(lambda text=text: tagger.predict(text))[0] for text in texts)
     from_file = statistics.median(
         timed(lambda: tagger.predict(task.read(data / task.test)))[0] for _ in range(5)
     )
@@ -214,10 +216,20 @@ def job_ours(task: Task, data: Path, share: int, epochs: int, seed: int) -> dict
         "epoch": (fitting - encoding_seconds(task, task.read(data / task.train, share))) / epochs,
         "memory": memory,
         "tagging": test.n_tokens / tagging,
+        "tagging_new": test.n_tokens / new,
         "tagging_file": test.n_tokens / from_file,
         "score": score(test.y, predicted),
         "model": size,
     }
+
+
+def new_strings(X: list[list[Any]]) -> list[list[Any]]:
+    """The same tokens, each string an object that nobody has seen, as in a text just split."""
+
+    def copied(token: Any) -> Any:
+        return "".join(list(token)) if isinstance(token, str) else tuple(map(copied, token))
+
+    return [[copied(token) for token in sentence] for sentence in X]
 
 
 def job_theirs(
@@ -239,6 +251,8 @@ def job_theirs(
         tagging = statistics.median(
             timed(lambda: peers.tag(model, task.features, X))[0] for _ in range(repeats)
         )
+        text = new_strings(X)
+        new = timed(lambda: peers.tag(model, task.features, text))[0]
         from_file = timed(lambda: peers.tag_file(model, task.features, data / task.test))[0]
         taught = {}
         if task.features in peers.AS_TAUGHT:
@@ -253,6 +267,7 @@ def job_theirs(
         "iterations": len(parts["epochs"]),
         "memory": memory,
         "tagging": sum(map(len, X)) / tagging,
+        "tagging_new": sum(map(len, X)) / new,
         "tagging_file": sum(map(len, X)) / from_file,
         "score": score([labels for _, labels in test], predicted),
         "model": size,

@@ -86,6 +86,7 @@ def corpus_part(name: str, options: Options) -> str:
         faster("one training epoch, `pa`", ours, theirs, task.epoch_goal, "epoch"),
         tagging("from lists of tokens", ours, theirs),
         *taught(ours, theirs),
+        tagging("from lists of new strings", ours, theirs, "tagging_new"),
         tagging("from the file", ours, theirs, "tagging_file"),
         memory("streamed", ours, theirs, task.memory_goal),
     ]
