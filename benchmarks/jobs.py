@@ -206,8 +206,10 @@ def job_ours(task: Task, data: Path, share: int, epochs: int, seed: int) -> dict
         size = model.stat().st_size / 1e6
     X = test.X
     tagging = statistics.median(timed(lambda: tagger.predict(X))[0] for _ in range(5))
-    texts = [new_strings(X) for _ in range(5)]
-    new = statistics.median(timed(lambda text=text: tagger.predict(text))[0] for text in texts)
+    new = statistics.median(
+        timed(lambda text=text: tagger.predict(text))[0]
+        for text in (new_strings(X) for _ in range(5))
+    )
     from_file = statistics.median(
         timed(lambda: tagger.predict(task.read(data / task.test)))[0] for _ in range(5)
     )
