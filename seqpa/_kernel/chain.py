@@ -197,7 +197,7 @@ class Chain:
 
         p is left out where s[t, p] + high[p] is less than that: then q beats it into every open
         label. Rounding is monotone, so this changes nothing in floating point either. Labels are
-        looked at in blocks of eight, as in `relax`, most of which have none to keep.
+        looked at in blocks of eight, most of which have none to keep.
         """
         n: cython.Py_ssize_t = 0
         p: cython.Py_ssize_t
@@ -225,54 +225,24 @@ class Chain:
     @cython.nogil
     @cython.exceptval(check=False)
     def relax(self, t: cython.Py_ssize_t, work: Scratch) -> cython.void:
-        """best[y] = max_p s[t, p] + trans[p, y], over all p that may precede y.
+        """best[y] = max_p s[t, p] + trans[p, y], over all p that may precede y: few, as a rule.
 
-        Eight labels y at a time, in variables of their own, as in `Store.add_dense`. Of the labels
-        p left out, only those that are not open are to be tried still.
+        Of the labels p left out, only those that are not open are to be tried still.
         """
         n: cython.Py_ssize_t = work.n_kept[t]
-        block: cython.Py_ssize_t
         i: cython.Py_ssize_t
         p: cython.Py_ssize_t
         y: cython.Py_ssize_t
         score: cython.float
-        lowest: cython.float = 2.0 * _FORBIDDEN
-        a: cython.float
-        b: cython.float
-        c: cython.float
-        d: cython.float
-        e: cython.float
-        f: cython.float
-        g: cython.float
-        h: cython.float
-        for block in range(0, self.store.width, 8):
-            a = lowest
-            b = lowest
-            c = lowest
-            d = lowest
-            e = lowest
-            f = lowest
-            g = lowest
-            h = lowest
-            for i in range(n):
-                p = work.kept[t, i]
-                score = work.s[t, p]
-                a = max(a, score + self.trans[p, block])
-                b = max(b, score + self.trans[p, block + 1])
-                c = max(c, score + self.trans[p, block + 2])
-                d = max(d, score + self.trans[p, block + 3])
-                e = max(e, score + self.trans[p, block + 4])
-                f = max(f, score + self.trans[p, block + 5])
-                g = max(g, score + self.trans[p, block + 6])
-                h = max(h, score + self.trans[p, block + 7])
-            work.best[block] = a
-            work.best[block + 1] = b
-            work.best[block + 2] = c
-            work.best[block + 3] = d
-            work.best[block + 4] = e
-            work.best[block + 5] = f
-            work.best[block + 6] = g
-            work.best[block + 7] = h
+        p = work.kept[t, 0]  # there is one at least: the one that set the bar
+        score = work.s[t, p]
+        for y in range(self.store.width):
+            work.best[y] = score + self.trans[p, y]
+        for i in range(1, n):
+            p = work.kept[t, i]
+            score = work.s[t, p]
+            for y in range(self.store.width):
+                work.best[y] = max(work.best[y], score + self.trans[p, y])
         if self.has_narrow and n < self.n_labels:
             for p in range(self.n_labels):
                 if work.s[t, p] + self.high[p] < work.bar:
