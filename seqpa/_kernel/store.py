@@ -105,7 +105,8 @@ class Difference:
     @cython.exceptval(check=False)
     def find(self, place: cython.longlong) -> cython.Py_ssize_t:
         """Where in the table the place stands, or belongs."""
-        slot: cython.Py_ssize_t = ((place * 0x5BD1E995) >> 15) & self.mask
+        mixed: cython.longlong = cython.cast(cython.longlong, place) * 0x5BD1E995
+        slot: cython.Py_ssize_t = (mixed >> 15) & self.mask
         while self.table[slot] > 0 and self.places[self.table[slot] - 1] != place:
             slot = (slot + 1) & self.mask
         return slot
