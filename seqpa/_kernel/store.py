@@ -1,4 +1,5 @@
-"""What chains are made of: encoded sentences, and the weights of their features.
+"""What chains are made of: encoded sentences, the weights of their features, and differences over
+these weights.
 
 Nothing here allocates: a store that is full returns to its Python caller, which grows the arrays
 and calls again. C types of attributes stand in store.pxd.
