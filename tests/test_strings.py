@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqpa._kernel import strings
+from seqpa.sequence.affixes import Affixes
 
 words = st.lists(st.sampled_from(["", "a", "b", "ä", "日本", "a b"]))
 cells = st.lists(st.lists(st.tuples(st.text(max_size=2), st.text(max_size=2))))
@@ -129,3 +130,30 @@ def test_cells_with_the_same_hash_stay_apart() -> None:
     text = "\n".join([" ".join(row)] * 2)
     strings.cells(text, " ", columns, {}, np.zeros(32, np.int32), *ends)
     assert columns == [[cell, cell] for cell in row]
+
+
+@pytest.mark.pure
+@given(
+    st.lists(st.text("ab日\U0001f600\ud800\0", max_size=4)),
+    st.lists(st.text("ab日\U0001f600\ud800\0", max_size=4)),
+)
+def test_affixes_are_found_as_if_they_were_cut_out(known, some) -> None:
+    kinds = {1: (1, False), 2: (2, True), 4: (3, False), 5: (3, True)}
+    cut = {k: strings.suffixes if at_end else strings.prefixes for k, (_, at_end) in kinds.items()}
+    values: list[dict[str, int]] = [{} for _ in range(6)]
+    for k, (length, _) in kinds.items():
+        there = [value for value in cut[k](known, length) if value is not None]
+        values[k] = {value: number for number, value in enumerate(dict.fromkeys(there))}
+    some = [*some, np.str_("abab")]
+    found = np.full((6, len(some)), 7, np.int32)
+    expected = found.copy()
+    for k, (length, _) in kinds.items():
+        strings.look_up(cut[k](some, length), values[k], expected[k])
+    affixes = Affixes(kinds)
+    affixes.look_up(some, values, found)
+    np.testing.assert_array_equal(found, expected)
+    # What has been learned since is found as well.
+    values[2].setdefault("b日", len(values[2]))
+    later = np.zeros((6, 2), np.int32)
+    affixes.look_up(["b日", "ab日"], values, later)
+    assert later[2].tolist() == [values[2]["b日"]] * 2

@@ -13,6 +13,8 @@ cdef class Sequences:
     cdef bint has_pairs
     cdef bint has_pair_values
 
+    cpdef Py_ssize_t longest(self) noexcept
+
 @cython.final
 cdef class Scratch:
     cdef float[::1] em

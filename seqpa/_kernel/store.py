@@ -61,6 +61,16 @@ class Sequences:
         self.has_pairs = pair_indptr is not None
         self.has_pair_values = pair_values is not None
 
+    @cython.ccall
+    @cython.exceptval(check=False)
+    def longest(self) -> cython.Py_ssize_t:
+        """How many tokens the longest sentence has."""
+        i: cython.Py_ssize_t
+        most: cython.Py_ssize_t = 0
+        for i in range(self.starts.shape[0] - 1):
+            most = max(most, self.starts[i + 1] - self.starts[i])
+        return most
+
 
 @cython.final
 @cython.cclass

@@ -92,10 +92,19 @@ def number(
 @cython.ccall
 def look_up(values: list, numbers: dict, out: cython.int[::1]):
     """out[i] = the number of values[i], -1 where it is None or has none."""
+    last = None  # a flag's values are one object
+    number: cython.int = -1
     i: cython.Py_ssize_t
     for i in range(len(values)):
-        found = numbers.get(values[i])
-        out[i] = -1 if found is None else found
+        value = values[i]
+        if value is None:
+            out[i] = -1
+            continue
+        if value is not last:
+            found = numbers.get(value)
+            number = -1 if found is None else found
+            last = value
+        out[i] = number
 
 
 @cython.ccall
@@ -160,6 +169,104 @@ def suffixes(words, length: cython.Py_ssize_t):
 
 
 @cython.ccall
+def ends(words: list, out: cython.longlong[::1]):
+    """out[i + 1] = where word i ends in the text that all words make up; out[0] = 0."""
+    end: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    word: str
+    out[0] = 0
+    for i in range(len(words)):
+        word = str(words[i])  # exactly a str, whose length is its own
+        end += len(word)
+        out[i + 1] = end
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _mixed(
+    codes: cython.const[cython.uint][::1], begin: cython.Py_ssize_t, length: cython.Py_ssize_t
+) -> cython.longlong:
+    """A hash of some characters."""
+    mixed: cython.longlong = 0
+    i: cython.Py_ssize_t
+    for i in range(begin, begin + length):
+        mixed = (mixed * 31 + codes[i]) & 0x7FFFFFFF
+    return mixed ^ (mixed >> 13)
+
+
+@cython.ccall
+def index_affixes(
+    known: cython.const[cython.uint][::1], length: cython.Py_ssize_t, table: cython.int[::1]
+):
+    """Enter the number + 1 of each known affix by its hash, for `find_affixes`.
+
+    known : their characters, `length` of each
+    table : zeros; a power of two, twice as many as there are affixes or more
+    """
+    mask: cython.Py_ssize_t = table.shape[0] - 1
+    slot: cython.Py_ssize_t
+    e: cython.Py_ssize_t
+    with cython.nogil:
+        for e in range(known.shape[0] // length):
+            slot = _mixed(known, e * length, length) & mask
+            while table[slot] > 0:
+                slot = (slot + 1) & mask
+            table[slot] = e + 1
+
+
+@cython.ccall
+def find_affixes(
+    codes: cython.const[cython.uint][::1],
+    ends: cython.const[cython.longlong][::1],
+    asked: cython.const[cython.longlong][:, ::1],
+    known: cython.const[cython.uint][::1],
+    table: cython.const[cython.int][::1],
+    out: cython.int[:, ::1],
+):
+    """out[row, i] = the number of an affix of word i, -1 where the word is shorter or the affix
+    not known: what `look_up` finds of `prefixes` or `suffixes`, but nothing is cut out.
+
+    codes : the characters of all words; those of word i end at ends[i + 1]
+    asked : a row for each kind of affix: its row of `out`, its length, whether it is at the end,
+        where its own begin in `known` and `table`, and how much of that is its own
+    """
+    n_words: cython.Py_ssize_t = ends.shape[0] - 1
+    row: cython.Py_ssize_t
+    length: cython.Py_ssize_t
+    place: cython.Py_ssize_t
+    begin: cython.Py_ssize_t
+    mask: cython.Py_ssize_t
+    slot: cython.Py_ssize_t
+    number: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    with cython.nogil:
+        for k in range(asked.shape[0]):
+            row = asked[k, 0]
+            length = asked[k, 1]
+            mask = asked[k, 5] - 1
+            for i in range(n_words):
+                out[row, i] = -1
+                if ends[i + 1] - ends[i] < length:
+                    continue
+                begin = ends[i + 1] - length if asked[k, 2] else ends[i]
+                slot = _mixed(codes, begin, length) & mask
+                while table[asked[k, 4] + slot] > 0:
+                    number = table[asked[k, 4] + slot] - 1
+                    place = asked[k, 3] + number * length
+                    j = 0
+                    while j < length and codes[begin + j] == known[place + j]:
+                        j += 1
+                    if j == length:
+                        out[row, i] = number
+                        break
+                    slot = (slot + 1) & mask
+
+
+@cython.ccall
 def with_upper(words):
     """ "" for each word that has an upper-case letter, else None.
 
@@ -192,7 +299,7 @@ def with_digit(words):
         word = str(item)
         flag = None
         for character in word:
-            if character.isdecimal():
+            if "0" <= character <= "9" or (character > "\x7f" and character.isdecimal()):
                 flag = ""
                 break
         found.append(flag)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ Int32 = NDArray[np.int32]
 NO_LABELS = np.zeros(0, np.int32)
 NO_SUMS = np.zeros(0, np.float32)  # a store for tagging needs none
 MAX_LABELS = 2**15 - 1  # Viterbi keeps their numbers as int16
+_KEPT = 256  # tokens of the longest sentence for which a thread keeps the room
 
 
 def padded(n_labels: int) -> int:
@@ -218,12 +220,14 @@ class Decoder:
         self.chain = kernel_chain(store, pair_store, transitions, rules)
         self.n_labels = K
         self.rules = rules
+        self._rooms = threading.local()
 
     @classmethod
     def over(cls, chain: Chain, rules: Penalties) -> Decoder:
         """Decode with a chain that is being trained."""
         self = cls.__new__(cls)
         self.chain, self.rules, self.n_labels = chain, rules, len(rules.first)
+        self._rooms = threading.local()
         return self
 
     def decode(
@@ -234,17 +238,26 @@ class Decoder:
         `fixed` holds for each token the label index that it must get, or −1. `before` sentences
         stand before these: messages count them.
         """
-        lengths = np.diff(encoded.starts)
-        out = np.zeros(int(encoded.starts[-1]), np.int32)
+        data = sequences(encoded)
+        out = np.empty(len(encoded.indptr) - 1, np.int32)
         fixed = NO_LABELS if fixed is None else fixed
-        room, *_ = scratch(self.n_labels, int(lengths.max(initial=0)))
-        bad = self.chain.decode(sequences(encoded), 0, len(lengths), fixed, room, out)
+        room = self._room(data.longest())
+        bad = self.chain.decode(data, 0, len(encoded.starts) - 1, fixed, room, out)
         if bad >= 0:
             raise SeqpaError(
                 f"sentence {before + bad + 1}: no label sequence satisfies the constraints"
                 f"{' and the fixed labels' if len(fixed) else ''}"
             )
         return out
+
+    def _room(self, longest: int) -> Scratch:
+        """Room for a sentence of so many tokens: this thread's own, again and again."""
+        if longest > _KEPT:
+            return scratch(self.n_labels, longest)[0]
+        room: Scratch | None = getattr(self._rooms, "own", None)
+        if room is None:
+            room = self._rooms.own = scratch(self.n_labels, _KEPT)[0]
+        return room
 
     def potentials(
         self, encoded: Encoded, i: int

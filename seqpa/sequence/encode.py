@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +68,10 @@ def starts_of(lengths: Iterable[int], n_tokens: int) -> NDArray[np.int64]:
     >>> starts_of([3, 0, 2], 5).tolist()
     [0, 3, 3, 5]
     """
-    starts = np.fromiter(accumulate(lengths, initial=0), np.int64)
-    if starts[-1] != n_tokens or (starts[1:] < starts[:-1]).any():
+    own = lengths if isinstance(lengths, np.ndarray) else np.fromiter(lengths, np.int64)
+    starts = np.zeros(len(own) + 1, np.int64)
+    np.cumsum(own, out=starts[1:])
+    if starts[-1] != n_tokens or own.min(initial=0) < 0:
         raise SeqpaError(
             f"the sentences' lengths sum to {starts[-1]}, but there are {n_tokens} tokens"
         )
@@ -209,8 +211,10 @@ class FeatureEncoder:
         """
         starts = self._check(columns, lengths)
         words = self._numbered(columns, starts, Column.look_up)
-        goals = np.arange(size, len(columns[0]), size)
-        cuts = [0, *np.searchsorted(starts, goals).tolist(), len(starts) - 1]
+        cuts = [0, len(starts) - 1]
+        if len(columns[0]) > size:
+            goals = np.arange(size, len(columns[0]), size)
+            cuts[1:1] = np.searchsorted(starts, goals).tolist()
 
         def run(first: int, last: int) -> Run:
             tokens = slice(int(starts[first]), int(starts[last]))
@@ -267,7 +271,7 @@ class FeatureEncoder:
         walk: hashing.Table | None = None,
     ) -> Encoded:
         found = self._of(self.features, words, starts, grow, walk)
-        own = starts - starts[0]
+        own = starts - starts[0] if starts[0] else starts
         if self._pairs is None:
             return Encoded(own, *found)
         return Encoded(own, *found, None, *self._of(self._pairs, words, starts, grow))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from seqpa._kernel import hashing, strings
 from seqpa.errors import SeqpaError
 from seqpa.sequence import attributes
+from seqpa.sequence.affixes import Affixes
 from seqpa.sequence.resources import Resource
 from seqpa.sequence.templates import Attribute, Template
 
@@ -41,6 +42,19 @@ class Column:
         self.values: list[dict[str, int]] = [self.words if a.kind is None else {} for a in own]
         self.functions = [_function(a, resources) for a in own]
         self.computes = any(self.functions)  # more than the words themselves
+        self._affixes = Affixes(
+            {
+                k: (int(a.arguments[0]), a.kind == "suffix")
+                for k, a in enumerate(own)
+                if a.kind in ("prefix", "suffix")
+            }
+        )
+        # Attributes that are looked up one by one.
+        self._others = [
+            (k, function)
+            for k, function in enumerate(self.functions)
+            if function is not None and k not in self._affixes.kinds
+        ]
         self.table = np.full((1, len(own)), -1, np.int32)
 
     def learn(self, words: Sequence[str], ids: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -75,11 +89,12 @@ class Column:
         unknown = list(self._number(words, ids))
         if not self.computes:
             return _NO_ROWS
-        rows = np.full((len(self.functions), len(unknown)), -1, np.int32)
+        rows = np.empty((len(self.functions), len(unknown)), np.int32)
         if unknown:
-            for row, values, function in zip(rows, self.values, self.functions, strict=True):
-                if function is not None:
-                    strings.look_up(function(unknown), values, row)
+            for k, function in self._others:
+                strings.look_up(function(unknown), self.values[k], rows[k])
+            if self._affixes.kinds:
+                self._affixes.look_up(unknown, self.values, rows)
         return rows
 
     def _number(self, words: Sequence[str], ids: NDArray[np.int32]) -> dict[str, int]:
@@ -137,6 +152,9 @@ class Column:
                 raise SeqpaError(f"{where} has its words out of order")
             if len(own) and (own.min() < -1 or own.max() >= len(numbers)):
                 raise SeqpaError(f"{where} has a value that is not there")
+        for k, (length, _) in self._affixes.kinds.items():
+            if not {length}.issuperset(map(len, self.values[k])):
+                raise SeqpaError(f"{where} has a prefix or suffix of the wrong length")
         self.table = cells if len(cells) else np.full((1, len(self.functions)), -1, np.int32)
 
 

@@ -1,0 +1,71 @@
+"""Prefixes and suffixes of many words, found among known ones without being cut out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa._kernel import strings
+
+_UTF_32 = f"utf-32-{sys.byteorder[0]}e"  # without a mark of the byte order
+
+
+def spelling(words: list[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The characters of all words as numbers, and where each word begins, and the end of the last.
+
+    >>> codes, ends = spelling(["to", "", "été"])
+    >>> codes.tolist(), ends.tolist()
+    ([116, 111, 233, 116, 233], [0, 2, 2, 5])
+    """
+    ends = np.empty(len(words) + 1, np.int64)
+    strings.ends(words, ends)
+    return np.frombuffer("".join(words).encode(_UTF_32, "surrogatepass"), np.uint32), ends
+
+
+class Affixes:
+    """The prefixes and suffixes among a column's attributes.
+
+    kinds : by the attribute's place, the length of its values, and whether they are suffixes
+
+    >>> suffixes = Affixes({1: (2, True)})
+    >>> found = np.full((2, 3), 7, np.int32)
+    >>> suffixes.look_up(["walking", "walked", "o"], [{}, {"ly": 0, "ng": 1}], found)
+    >>> found.tolist()
+    [[7, 7, 7], [1, -1, -1]]
+    """
+
+    def __init__(self, kinds: Mapping[int, tuple[int, bool]]) -> None:
+        self.kinds = kinds
+        self._made: tuple[list[int], tuple[NDArray, NDArray, NDArray]] | None = None
+
+    def look_up(
+        self, words: list[str], values: Sequence[Mapping[str, int]], out: NDArray[np.int32]
+    ) -> None:
+        """out[k, i] = the number of word i's affix, -1 where the word is shorter or it is unknown.
+
+        values : of each attribute the known ones, in the order of their numbers; there may be more
+            from call to call
+        """
+        sizes = [len(values[k]) for k in self.kinds]
+        made = self._made
+        if made is None or made[0] != sizes:
+            made = self._made = sizes, self._index(values)
+        strings.find_affixes(*spelling(words), *made[1], out)
+
+    def _index(self, values: Sequence[Mapping[str, int]]) -> tuple[NDArray, NDArray, NDArray]:
+        """What the kernel asks for, the known affixes' characters, and the hash tables to these."""
+        asked = np.empty((len(self.kinds), 6), np.int64)
+        spelled, tables = [], []
+        n_codes = n_slots = 0
+        for row, (k, (length, at_end)) in zip(asked, self.kinds.items(), strict=True):
+            known, _ = spelling(list(values[k]))
+            table = np.zeros(1 << (2 * len(values[k])).bit_length(), np.int32)
+            strings.index_affixes(known, length, table)
+            row[:] = k, length, at_end, n_codes, n_slots, len(table)
+            n_codes, n_slots = n_codes + len(known), n_slots + len(table)
+            spelled.append(known)
+            tables.append(table)
+        return asked, np.concatenate(spelled), np.concatenate(tables)
