@@ -285,10 +285,12 @@ def test_arrays_and_pickle_bring_back_the_same_encoder(templates, corpus, other)
     same(again.extend_transform(*flat(other)), grown)
 
 
+SMALL = ["word", "suffix(2)|pos[1]", "lower[-1]|pos|word[1]", 'lexicon("cities")', "pair:pos"]
+SMALL += ['cluster("tree", 2)|istitle']
+
+
 def small_encoder() -> FeatureEncoder:
-    texts = ["word", "suffix(2)|pos[1]", "lower[-1]|pos|word[1]", 'lexicon("cities")', "pair:pos"]
-    texts += ['cluster("tree", 2)|istitle']
-    encoder = FeatureEncoder(texts, COLUMNS, 1, RESOURCES)
+    encoder = FeatureEncoder(SMALL, COLUMNS, 1, RESOURCES)
     encoder.fit_transform([["New", "York", "é", "New"], ["N", "N", "NN", "N"]], [3, 1])
     return encoder
 
@@ -337,6 +339,7 @@ def test_a_damaged_encoder_is_an_error_and_never_a_wrong_index(data) -> None:
         ("templates", ["word["]),
         ("templates", [3]),
         ("templates", []),
+        ("templates", [*SMALL[:1], "suffix(3)|pos[1]", *SMALL[2:]]),
         ("columns", "word"),
         ("columns", ["word"]),
         ("cutoff", "1"),
