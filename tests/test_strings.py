@@ -18,15 +18,21 @@ cells = st.lists(st.lists(st.tuples(st.text(max_size=2), st.text(max_size=2))))
 
 
 @pytest.mark.pure
-@given(words, words, st.sampled_from([1, 2, 64]))
-def test_known_words_keep_their_numbers_and_new_ones_get_the_next(known, more, room) -> None:
+@given(words, words, st.sampled_from([1, 2, 64]), st.data())
+def test_known_words_keep_their_numbers_and_new_ones_get_the_next(known, more, room, data) -> None:
     numbers = {word: number for number, word in enumerate(dict.fromkeys(known))}
     before = dict(numbers)
     fresh: dict[str, int] = {}
     out = np.full(len(more), -7, np.int32)
     # One object for a word or several, as they come.
     more = [word if i % 3 else "".join(list(word)) for i, word in enumerate(more)]
-    assert strings.number(more, numbers, fresh, np.zeros(room, np.int32), out) == -1
+    begin, last = data.draw(st.integers(0, 2)), np.zeros(room, np.int32)
+    if data.draw(st.booleans()):  # what another call left does no harm
+        strings.number(
+            [*more, "c"], 0, len(more) + 1, {}, {}, last, np.zeros(len(more) + 1, np.int32)
+        )
+    around = [*[None] * begin, *more, None]
+    assert strings.number(around, begin, begin + len(more), numbers, fresh, last, out) == -1
     assert numbers == before
     assert list(fresh) == [word for word in dict.fromkeys(more) if word not in numbers]
     names = [*numbers, *fresh]
@@ -36,8 +42,8 @@ def test_known_words_keep_their_numbers_and_new_ones_get_the_next(known, more, r
 @pytest.mark.pure
 def test_the_first_that_is_not_a_string_is_named() -> None:
     out, last = np.zeros((2, 4), np.int32)
-    assert strings.number(["a", np.str_("b"), None, 3], {}, {}, last, out) == 2
-    assert strings.number([b"a"], {}, {}, last, out) == 0
+    assert strings.number(["a", np.str_("b"), None, 3], 0, 4, {}, {}, last, out) == 2
+    assert strings.number([None, "a", b"a"], 1, 3, {}, {}, last, out) == 2
 
 
 @pytest.mark.pure

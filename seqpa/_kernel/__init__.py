@@ -17,6 +17,7 @@ nbest    the n best label sequences of a chain
 trainer  the epoch loop of chains
 strings  words to numbers
 hashing  templates over tokens: attribute values to feature ids
+runner   all of these in turn, to tag runs of sentences
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ _MODULES = (
     "trainer",
     "strings",
     "hashing",
+    "runner",
 )
 
 

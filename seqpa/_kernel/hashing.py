@@ -70,7 +70,7 @@ class Words:
         self.at = at
         self.stride = stride
 
-    def of(self, ids, fresh, fresh_at):
+    def of(self, ids):
         """The same attributes, of these tokens."""
         new: Words = Words.__new__(Words)
         new.column = self.column
@@ -79,9 +79,12 @@ class Words:
         new.at = self.at
         new.stride = self.stride
         new.ids = ids
-        new.fresh = fresh
-        new.fresh_at = fresh_at
         return new
+
+    def add_unknown(self, fresh, fresh_at):
+        """Set the values of words that are not known."""
+        self.fresh = fresh
+        self.fresh_at = fresh_at
 
     @cython.cfunc
     @cython.inline

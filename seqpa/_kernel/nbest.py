@@ -16,11 +16,6 @@ try:
 except ImportError:
     from seqpa._kernel import _stand_in as cython
 
-if cython.compiled:
-    pass
-else:
-    pass
-
 COMPILED = cython.compiled
 
 _FORBIDDEN = cython.declare(cython.double, -1e30)

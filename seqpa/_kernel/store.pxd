@@ -5,6 +5,7 @@ cdef class Sequences:
     cdef const long long[::1] starts
     cdef const long long[::1] indptr
     cdef const int[::1] features
+    cdef Py_ssize_t n_features
     cdef const float[::1] values
     cdef const long long[::1] pair_indptr
     cdef const int[::1] pair_features
@@ -12,8 +13,6 @@ cdef class Sequences:
     cdef bint has_values
     cdef bint has_pairs
     cdef bint has_pair_values
-
-    cpdef Py_ssize_t longest(self) noexcept
 
 @cython.final
 cdef class Scratch:

@@ -46,13 +46,15 @@ class Scratch:
 @cython.final
 @cython.cclass
 class Sequences:
-    """Encoded sentences. Token t of all has features[indptr[t]:indptr[t+1]]; values may be empty
-    (all 1). Sentence i has the tokens starts[i]:starts[i+1]. Pair features likewise."""
+    """Encoded sentences. Token t of all has features[indptr[t]:indptr[t+1]], of which there are
+    n_features; values may be empty (all 1). Sentence i has the tokens starts[i]:starts[i+1]. Pair
+    features likewise."""
 
     def __init__(self, starts, indptr, features, values, pair_indptr, pair_features, pair_values):
         self.starts = starts
         self.indptr = indptr
         self.features = features
+        self.n_features = len(features)
         self.values = values
         self.pair_indptr = pair_indptr
         self.pair_features = pair_features
@@ -60,16 +62,6 @@ class Sequences:
         self.has_values = values is not None
         self.has_pairs = pair_indptr is not None
         self.has_pair_values = pair_values is not None
-
-    @cython.ccall
-    @cython.exceptval(check=False)
-    def longest(self) -> cython.Py_ssize_t:
-        """How many tokens the longest sentence has."""
-        i: cython.Py_ssize_t
-        most: cython.Py_ssize_t = 0
-        for i in range(self.starts.shape[0] - 1):
-            most = max(most, self.starts[i + 1] - self.starts[i])
-        return most
 
 
 @cython.final
@@ -199,7 +191,7 @@ class Store:
         f: cython.Py_ssize_t
         begin: cython.Py_ssize_t = data.indptr[t]
         end: cython.Py_ssize_t = data.indptr[t + 1]
-        last: cython.Py_ssize_t = data.features.shape[0] - 40
+        last: cython.Py_ssize_t = data.n_features - 40
         for k in range(self.width):
             work.em[k] = 0.0
         if cython.compiled:

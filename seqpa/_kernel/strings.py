@@ -54,13 +54,20 @@ def _address(word) -> cython.Py_ssize_t:
 @cython.ccall
 @cython.exceptval(-2, check=True)
 def number(
-    words: list, numbers: dict, fresh: dict, last: cython.int[::1], out: cython.int[::1]
+    words: list,
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    numbers: dict,
+    fresh: dict,
+    last: cython.int[::1],
+    out: cython.int[::1],
 ) -> cython.Py_ssize_t:
-    """out[i] = the number of words[i]; returns the first that is not a string, or -1.
+    """out[i] = the number of words[begin + i], up to `end`; returns which is not a string, or -1.
 
     A word that is not in `numbers` gets the next free one in `fresh`; `numbers` stays as it is.
-    A corpus often has one object for a word wherever it comes again: `last`, zeros as many as a
-    power of two, is room to remember where objects came last, which is faster than to look them up.
+    A corpus often has one object for a word wherever it comes again: `last`, as many numbers from 0
+    on as a power of two, is room to remember where objects came last, which is faster than to look
+    them up. What an earlier call left there does no harm.
     """
     known: cython.Py_ssize_t = len(numbers)
     mask: cython.Py_ssize_t = last.shape[0] - 1
@@ -68,17 +75,17 @@ def number(
     slot: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
-    for i in range(len(words)):
-        word = words[i]
+    for i in range(end - begin):
+        word = words[begin + i]
         place = _address(word)
         slot = (place >> 4 ^ place >> 16) & mask
         j = last[slot]
         last[slot] = i
-        if j < i and words[j] is word:
+        if j < i and words[begin + j] is word:
             out[i] = out[j]
             continue
         if not isinstance(word, str):
-            return i
+            return begin + i
         found = numbers.get(word)
         if found is None:
             found = fresh.get(word)

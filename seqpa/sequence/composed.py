@@ -13,59 +13,20 @@ its parent's feature, in weights that only tagging sees.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import compose, hashing
 from seqpa.sequence.attributes import KINDS
-from seqpa.sequence.constraints import Penalties
-from seqpa.sequence.decoder import Decoder, FrozenWeights, dense_at, padded
-from seqpa.sequence.encode import Encoded, FeatureEncoder, Run
-from seqpa.sequence.inputs import FeatureSource
+from seqpa.sequence.decoder import FrozenWeights, dense_at, padded
+from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.tables import distinct
 from seqpa.sequence.templates import Attribute, Part, Template
 
 _MOST = 2**31 - 1  # rows begin below this
-
-
-class Tagging:
-    """All that tagging needs: sentences to features, by a walk over the forest, and a decoder whose
-    weights fit these. Made at the first use; any number of threads may share it."""
-
-    def __init__(self, source: FeatureSource, weights: FrozenWeights, rules: Penalties) -> None:
-        self._source = source
-        self._given = weights, rules
-        self._making = threading.Lock()
-        self._made: tuple[hashing.Table | None, Decoder] | None = None
-
-    def _ready(self) -> tuple[hashing.Table | None, Decoder]:
-        if self._made is None:
-            with self._making:
-                if self._made is None:
-                    walk = None
-                    weights, rules = self._given
-                    if isinstance(self._source.encoder, FeatureEncoder):
-                        walk, weights = composed(self._source.encoder, weights)
-                    self._made = walk, Decoder(weights, rules)
-        return self._made
-
-    @property
-    def decoder(self) -> Decoder:
-        """For what `encode` and `runs` give, and nothing else."""
-        return self._ready()[1]
-
-    def encode(self, X: Any) -> Encoded:
-        """The sentences as the decoder wants them."""
-        return self._source.transform(X, self._ready()[0])
-
-    def runs(self, X: Any, size: int) -> list[Run]:
-        """The same in runs of about `size` tokens, where the encoder can; all input is checked."""
-        return self._source.runs(X, size, self._ready()[0])
 
 
 def composed(

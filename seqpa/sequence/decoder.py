@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,7 +21,6 @@ Int32 = NDArray[np.int32]
 NO_LABELS = np.zeros(0, np.int32)
 NO_SUMS = np.zeros(0, np.float32)  # a store for tagging needs none
 MAX_LABELS = 2**15 - 1  # Viterbi keeps their numbers as int16
-_KEPT = 256  # tokens of the longest sentence for which a thread keeps the room
 
 
 def padded(n_labels: int) -> int:
@@ -204,6 +202,14 @@ def check_rows(
             raise SeqpaError(f"damaged model: an {name} row names a label that does not exist")
 
 
+def no_legal_sequence(sentence: int, with_fixed: bool) -> SeqpaError:
+    """The error for a sentence, counted from 0, that has no legal label sequence."""
+    return SeqpaError(
+        f"sentence {sentence + 1}: no label sequence satisfies the constraints"
+        f"{' and the fixed labels' if with_fixed else ''}"
+    )
+
+
 class Decoder:
     """Exact decoding with fixed weights. Reads only: any number of threads may share it."""
 
@@ -220,44 +226,27 @@ class Decoder:
         self.chain = kernel_chain(store, pair_store, transitions, rules)
         self.n_labels = K
         self.rules = rules
-        self._rooms = threading.local()
 
     @classmethod
     def over(cls, chain: Chain, rules: Penalties) -> Decoder:
         """Decode with a chain that is being trained."""
         self = cls.__new__(cls)
         self.chain, self.rules, self.n_labels = chain, rules, len(rules.first)
-        self._rooms = threading.local()
         return self
 
-    def decode(
-        self, encoded: Encoded, fixed: Int32 | None = None, before: int = 0
-    ) -> NDArray[np.int32]:
+    def decode(self, encoded: Encoded, fixed: Int32 | None = None) -> NDArray[np.int32]:
         """The best label index of every token; ties go to the label that comes first.
 
-        `fixed` holds for each token the label index that it must get, or −1. `before` sentences
-        stand before these: messages count them.
+        `fixed` holds for each token the label index that it must get, or −1.
         """
-        data = sequences(encoded)
-        out = np.empty(len(encoded.indptr) - 1, np.int32)
+        lengths = np.diff(encoded.starts)
+        out = np.zeros(int(encoded.starts[-1]), np.int32)
         fixed = NO_LABELS if fixed is None else fixed
-        room = self._room(data.longest())
-        bad = self.chain.decode(data, 0, len(encoded.starts) - 1, fixed, room, out)
+        room, *_ = scratch(self.n_labels, int(lengths.max(initial=0)))
+        bad = self.chain.decode(sequences(encoded), 0, len(lengths), fixed, room, out)
         if bad >= 0:
-            raise SeqpaError(
-                f"sentence {before + bad + 1}: no label sequence satisfies the constraints"
-                f"{' and the fixed labels' if len(fixed) else ''}"
-            )
+            raise no_legal_sequence(bad, len(fixed) > 0)
         return out
-
-    def _room(self, longest: int) -> Scratch:
-        """Room for a sentence of so many tokens: this thread's own, again and again."""
-        if longest > _KEPT:
-            return scratch(self.n_labels, longest)[0]
-        room: Scratch | None = getattr(self._rooms, "own", None)
-        if room is None:
-            room = self._rooms.own = scratch(self.n_labels, _KEPT)[0]
-        return room
 
     def potentials(
         self, encoded: Encoded, i: int

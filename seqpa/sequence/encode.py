@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqpa._kernel import hashing
+from seqpa._kernel.runner import Runner
 from seqpa.errors import SeqpaError
 from seqpa.sequence import attributes
 from seqpa.sequence.resources import (
@@ -51,15 +51,6 @@ class Encoded:
     pair_indptr: NDArray[np.int64] | None = None
     pair_features: NDArray[np.int32] | None = None
     pair_values: NDArray[np.float32] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Some sentences that follow each other, to be encoded when their turn comes."""
-
-    first: int
-    tokens: slice
-    encode: Callable[[], Encoded]
 
 
 def starts_of(lengths: Iterable[int], n_tokens: int) -> NDArray[np.int64]:
@@ -150,7 +141,7 @@ class FeatureEncoder:
         pairs = [template for template in self.templates if template.pair]
         single = [template for template in self.templates if not template.pair]
         self.features = FeatureTable(single, place_of, self._edges)
-        self._pairs = FeatureTable(pairs, place_of, self._edges) if pairs else None
+        self.pairs = FeatureTable(pairs, place_of, self._edges) if pairs else None
 
     def values_of_words(self, attribute: Attribute) -> NDArray[np.int32]:
         """The attribute's value of each known word of its column, by number; -1 where absent."""
@@ -165,7 +156,7 @@ class FeatureEncoder:
     @property
     def n_pair_features(self) -> int:
         """How many features of label pairs are known."""
-        return self._pairs.size if self._pairs else 0
+        return self.pairs.size if self.pairs else 0
 
     def fit_transform(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> Encoded:
         """Learn the features of a corpus, forgetting all earlier ones, and encode it.
@@ -198,31 +189,6 @@ class FeatureEncoder:
         words = self._numbered(columns, starts, Column.look_up)
         return self._encode(words, starts, False, walk)
 
-    def runs(
-        self,
-        columns: Sequence[Sequence[str]],
-        lengths: Iterable[int],
-        size: int,
-        walk: hashing.Table | None = None,
-    ) -> list[Run]:
-        """The same in runs of sentences with about `size` tokens, each encoded when called for.
-
-        So what is made of one run is used while it is still in the processor's cache.
-        """
-        starts = self._check(columns, lengths)
-        words = self._numbered(columns, starts, Column.look_up)
-        cuts = [0, len(starts) - 1]
-        if len(columns[0]) > size:
-            goals = np.arange(size, len(columns[0]), size)
-            cuts[1:1] = np.searchsorted(starts, goals).tolist()
-
-        def run(first: int, last: int) -> Run:
-            tokens = slice(int(starts[first]), int(starts[last]))
-            own = starts[first : last + 1]
-            return Run(first, tokens, lambda: self._encode(words, own, False, walk))
-
-        return [run(first, last) for first, last in pairwise(cuts) if first < last]
-
     def _check(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> NDArray[np.int64]:
         if len(columns) != len(self.columns):
             names = ", ".join(self.columns)
@@ -244,19 +210,62 @@ class FeatureEncoder:
         number: Callable[[Column, Sequence[str], NDArray[np.int32]], NDArray[np.int32]],
     ) -> hashing.Words:
         """The tokens' words as `number` numbers them in each column, and what lexicons mark."""
-        ids = np.zeros((len(columns) + len(self._lexicons), len(columns[0])), np.int32)
-        fresh = []
+        ids = self.room_for_words(len(columns[0]))
+        unknown = []
         for column, words, row in zip(self._words, columns, ids, strict=False):
             try:
-                fresh.append(number(column, words, row))
+                unknown.append(number(column, words, row))
             except NotAString as error:
                 i, word = error.args
-                s = int(np.searchsorted(starts, i, side="right"))
-                where = f"sentence {s}, token {i - starts[s - 1] + 1}, column {column.name!r}"
-                raise SeqpaError(f"{where}: expected a string, not {word!r}") from None
-        for row, (lexicon, c) in zip(ids[len(columns) :], self._lexicons, strict=True):
-            row[:] = lexicon.mark(columns[c], starts.tolist())
-        return self._layout.words(ids, fresh)
+                raise _not_a_string(column, i, word, starts) from None
+        self._mark(ids, columns, starts)
+        found = self.words(ids)
+        self._layout.add_unknown(found, unknown)
+        return found
+
+    def room_for_words(self, n_tokens: int) -> NDArray[np.int32]:
+        """Zeros for the words' numbers in each column, and for each lexicon's marks."""
+        return np.zeros((len(self._words) + len(self._lexicons), n_tokens), np.int32)
+
+    def words(self, ids: NDArray[np.int32]) -> hashing.Words:
+        """The kernel's view of tokens whose words have these numbers."""
+        return self._layout.words(ids)
+
+    def number_run(
+        self,
+        runner: Runner,
+        ids: NDArray[np.int32],
+        words: hashing.Words,
+        columns: Sequence[list[str]],
+        starts: NDArray[np.int64],
+        run: slice,
+    ) -> None:
+        """Number the words of the sentences `run` for a runner over `ids` and `words`."""
+        begin, end = int(starts[run.start]), int(starts[run.stop])
+        unknown: list[list[str]] = []
+        for c, (column, cells) in enumerate(zip(self._words, columns, strict=True)):
+            fresh: dict[str, int] = {}
+            if column.functions or not {str}.issuperset(map(type, cells[begin:end])):
+                wrong = runner.number(c, cells, begin, end, column.words, fresh)
+                if wrong >= 0:
+                    raise _not_a_string(column, wrong, cells[wrong], starts)
+            unknown.append(list(fresh))
+        if self._lexicons:
+            own = [cells[begin:end] for cells in columns]
+            self._mark(ids, own, starts[run.start : run.stop + 1] - begin)
+        if any(unknown):
+            values = [c.values_of(own) for c, own in zip(self._words, unknown, strict=True)]
+            self._layout.add_unknown(words, values)
+
+    def _mark(
+        self,
+        ids: NDArray[np.int32],
+        columns: Sequence[Sequence[str]],
+        starts: NDArray[np.int64],
+    ) -> None:
+        """Write what the lexicons mark behind the words' numbers."""
+        for row, (lexicon, c) in zip(ids[len(self._words) :], self._lexicons, strict=True):
+            row[: len(columns[c])] = lexicon.mark(columns[c], starts.tolist())
 
     def _n_values(self) -> NDArray[np.int64]:
         sizes = [len(values) for column in self._words for values in column.values]
@@ -272,9 +281,9 @@ class FeatureEncoder:
     ) -> Encoded:
         found = self._of(self.features, words, starts, grow, walk)
         own = starts - starts[0] if starts[0] else starts
-        if self._pairs is None:
+        if self.pairs is None:
             return Encoded(own, *found)
-        return Encoded(own, *found, None, *self._of(self._pairs, words, starts, grow))
+        return Encoded(own, *found, None, *self._of(self.pairs, words, starts, grow))
 
     def _of(
         self,
@@ -308,13 +317,13 @@ class FeatureEncoder:
 
     def pair_feature_names(self) -> list[str]:
         """Every feature of label pairs as a string, by id."""
-        return list(self._names(self._pairs)) if self._pairs else []
+        return list(self._names(self.pairs)) if self.pairs else []
 
     def pair_feature_name(self, feature: int) -> str:
         """One feature of label pairs as a string."""
-        if self._pairs is None:
+        if self.pairs is None:
             raise IndexError(feature)
-        return self._names(self._pairs)[feature]
+        return self._names(self.pairs)[feature]
 
     def _names(self, table: FeatureTable) -> FeatureNames:
         if table.names is None:
@@ -324,7 +333,7 @@ class FeatureEncoder:
         return table.names
 
     def _tables(self) -> list[FeatureTable]:
-        return [self.features, *([self._pairs] if self._pairs else [])]
+        return [self.features, *([self.pairs] if self.pairs else [])]
 
     def to_arrays(
         self, keep: ArrayLike | None = None, keep_pairs: ArrayLike | None = None
@@ -412,6 +421,12 @@ class FeatureEncoder:
 
 
 _TABLES = ("features", "pairs")
+
+
+def _not_a_string(column: Column, i: int, word: Any, starts: NDArray[np.int64]) -> SeqpaError:
+    s = int(np.searchsorted(starts, i, side="right"))
+    where = f"sentence {s}, token {i - starts[s - 1] + 1}, column {column.name!r}"
+    return SeqpaError(f"{where}: expected a string, not {word!r}")
 
 
 def _header_list(header: Mapping[str, Any], name: str, kind: Any) -> list[Any]:

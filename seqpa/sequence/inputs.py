@@ -13,7 +13,7 @@ from seqpa._kernel import hashing, strings
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence.dicts import DictEncoder
-from seqpa.sequence.encode import Encoded, FeatureEncoder, Run
+from seqpa.sequence.encode import Encoded, FeatureEncoder
 from seqpa.sequence.presets import preset
 from seqpa.sequence.resources import Arrays
 
@@ -82,13 +82,6 @@ class FeatureSource:
         if isinstance(self.encoder, FeatureEncoder):
             return self.encoder.transform(*flat_columns(X, self.encoder.columns), walk)
         return self._call(self.encoder.transform, X)
-
-    def runs(self, X: Any, size: int, walk: hashing.Table | None = None) -> list[Run]:
-        """The same in runs of about `size` tokens, where the encoder can; all input is checked."""
-        if isinstance(self.encoder, FeatureEncoder):
-            return self.encoder.runs(*flat_columns(X, self.encoder.columns), size, walk)
-        encoded = self.transform(X)
-        return [Run(0, slice(0, int(encoded.starts[-1])), lambda: encoded)]
 
     @property
     def n_pair_features(self) -> int | None:
@@ -205,7 +198,8 @@ def flat_columns(X: Any, columns: Sequence[str]) -> tuple[list[list[str]], NDArr
             raise SeqpaError(
                 f"the data has the columns {', '.join(X.names)}; the model needs {missing[0]!r} too"
             )
-        return [X.columns[X.names.index(name)] for name in columns], X.lengths
+        cells = [X.columns[X.names.index(name)] for name in columns]
+        return [own if isinstance(own, list) else list(own) for own in cells], X.lengths
     token_kind(X)
     lengths = lengths_of(X)
     cells = strings.columns_of(X, len(columns))

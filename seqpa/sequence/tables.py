@@ -15,7 +15,7 @@ from seqpa.sequence.affixes import Affixes
 from seqpa.sequence.resources import Resource
 from seqpa.sequence.templates import Attribute, Template
 
-_REMEMBERED = 4096  # where so many words came last fits into the processor's first cache
+REMEMBERED = 4096  # where so many words came last fits into the processor's first cache
 
 
 _NO_ROWS = np.zeros((1, 0), np.int32)
@@ -83,10 +83,12 @@ class Column:
     def look_up(self, words: Sequence[str], ids: NDArray[np.int32]) -> NDArray[np.int32]:
         """Write each word's number to `ids`; those that are not known count on behind the others.
 
-        Returns a row for each attribute, if any is computed: its values of the words that are not
-        known. Changes nothing: safe from many threads.
+        Returns the values of these, as `values_of`. Changes nothing: safe from many threads.
         """
-        unknown = list(self._number(words, ids))
+        return self.values_of(list(self._number(words, ids)))
+
+    def values_of(self, unknown: list[str]) -> NDArray[np.int32]:
+        """A row for each attribute, if any is computed: its values of words that are not known."""
         if not self.computes:
             return _NO_ROWS
         rows = np.empty((len(self.functions), len(unknown)), np.int32)
@@ -103,8 +105,8 @@ class Column:
         if not self.functions and {str}.issuperset(map(type, words)):
             return fresh  # nothing looks at this column
         words = words if isinstance(words, list) else list(words)
-        last = np.zeros(_REMEMBERED if len(words) > _REMEMBERED else 1, np.int32)
-        wrong = strings.number(words, self.words, fresh, last, ids)
+        last = np.zeros(REMEMBERED if len(words) > REMEMBERED else 1, np.int32)
+        wrong = strings.number(words, 0, len(words), self.words, fresh, last, ids)
         if wrong >= 0:
             raise NotAString(wrong, words[wrong])
         return fresh
@@ -177,18 +179,21 @@ class Layout:
         self._places = [(c, k) for c, k, _ in places]
         self._made: tuple[list[int], hashing.Words] | None = None
 
-    def words(self, ids: NDArray[np.int32], fresh: Sequence[NDArray[np.int32]]) -> hashing.Words:
-        """The kernel's view of tokens: numbers of words (columns, tokens), and the rows of those
-        that are not known, as `Column.look_up` returns them."""
+    def words(self, ids: NDArray[np.int32]) -> hashing.Words:
+        """The kernel's view of tokens: numbers of words (columns, tokens)."""
         known = [len(column.words) for column in self._columns]
         made = self._made
         if made is None or made[0] != known:  # words have been learned since
             made = self._made = known, self._join(known)
-        begin = [0, *accumulate(rows.size for rows in fresh), *self._marks]
-        if begin[len(fresh)] == 0:
-            return made[1].of(ids, _NO_ROWS[0], self._column)
-        at = [begin[c] + k * (fresh[c].shape[1] if k > 0 else 0) for c, k in self._places]
-        return made[1].of(ids, np.concatenate(fresh, axis=None), np.array(at, np.int64))
+        return made[1].of(ids)
+
+    def add_unknown(self, words: hashing.Words, values: Sequence[NDArray[np.int32]]) -> None:
+        """Some of the words are not known: these are their values in each column, as
+        `Column.values_of` returns them."""
+        begin = [0, *accumulate(rows.size for rows in values), *self._marks]
+        if begin[len(values)] > 0:
+            at = [begin[c] + k * (values[c].shape[1] if k > 0 else 0) for c, k in self._places]
+            words.add_unknown(np.concatenate(values, axis=None), np.array(at, np.int64))
 
     def _join(self, known: list[int]) -> hashing.Words:
         """All columns' tables in one array; where only the word itself is asked for, none is
@@ -269,7 +274,7 @@ class FeatureTable:
         self._place_numbers()
         self.direct = np.full(len(self.templates), -1, np.int32)
         self.links = np.zeros((16, 2), np.int64)
-        self._table = self._kernel()
+        self.kernel = self._kernel()
         self._described: tuple[NDArray[np.int32], NDArray[np.int64]] | None = None
         self.names: FeatureNames | None = None
 
@@ -293,7 +298,7 @@ class FeatureTable:
         direct: NDArray[np.int32],
     ) -> hashing.Table:
         """The table with a walk over the templates in this order; see `hashing.Table`."""
-        width = hashing.BLOCK + self.before + self.after
+        width = self._width()
         source, offset = self.source[order], self.offset[order]
         asked = (source < len(self.bases)) & ~np.isin(source, looked)
         places = np.where(asked, -1 - source, source * width + self.before + offset)
@@ -335,12 +340,12 @@ class FeatureTable:
             self.direct = np.full(self.begin[-1], -1, np.int32)
             for new, (old, end) in zip(self.begin.tolist(), pairwise(before), strict=False):
                 self.direct[new : new + end - old] = old_direct[old:end]
-            self._table = self._kernel()
+            self.kernel = self._kernel()
         if 2 * n_links > len(self.links):
             old_links = self.links
             self.links = np.zeros((1 << (2 * n_links - 1).bit_length(), 2), np.int64)
-            self._table = self._kernel()
-            self._table.rehash(old_links)
+            self.kernel = self._kernel()
+            self.kernel.rehash(old_links)
 
     def reserve_values(self, n_values: NDArray[np.int64]) -> None:
         """Make room for so many values of each attribute."""
@@ -396,7 +401,7 @@ class FeatureTable:
         Values are as `described` has them, or -1 for absent.
         """
         found = np.empty(len(values), np.int32)
-        self._table.find_features(t, values, found)
+        self.kernel.find_features(t, values, found)
         return found
 
     def encode(
@@ -408,23 +413,32 @@ class FeatureTable:
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The features of each token of the sentences between `starts`: (indptr, features)."""
         token, end = int(starts[0]), int(starts[-1])
-        n_tokens = end - token
-        indptr = np.zeros(n_tokens + 1, np.int64)
-        features = np.empty(n_tokens * len(self.templates), np.int32)
-        width = hashing.BLOCK + self.before + self.after
-        work = np.empty((len(self.room) + 1) * width, np.int64)
+        indptr, features, work = self.room_for(end - token)
         if grow:
             self._described = self.names = None
             self._expect((end - token) // 8)
         while token < end:
-            token = (walk or self._table).encode(words, starts, token, grow, work, indptr, features)
+            token = (walk or self.kernel).encode(words, starts, token, grow, work, indptr, features)
             if token < end:
-                n_nodes = len(self.lowest)
+                n_nodes, width = len(self.lowest), self._width()
                 numbers = self.room.copy()
                 numbers[len(self.bases) :] = self.counts[:n_nodes] + width
                 self.reserve(numbers, int(self.counts[n_nodes]) + n_nodes * width)
         features.resize(int(indptr[-1]), refcheck=False)  # in place: a copy would double the memory
         return indptr, features
+
+    def room_for(
+        self, n_tokens: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+        """What the kernel's encoding of so many tokens fills, indptr and features, and its work."""
+        return (
+            np.zeros(n_tokens + 1, np.int64),
+            np.empty(n_tokens * len(self.templates), np.int32),
+            np.empty((len(self.room) + 1) * self._width(), np.int64),
+        )
+
+    def _width(self) -> int:
+        return hashing.BLOCK + self.before + self.after
 
     def _expect(self, n_numbers: int) -> None:
         """Make room for so many numbers of each node: a guess that saves growing step by step."""
@@ -450,15 +464,15 @@ class FeatureTable:
         """Where each node's numbers begin in an array, and there the two that each one joins."""
         node_at = _ends(self.counts[:-2])
         joined = np.empty((node_at[-1], 2), np.int32)
-        self._table.joins(node_at, joined)
+        self.kernel.joins(node_at, joined)
         return node_at, joined
 
     def _describe(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         node_at, joined = self.joins()
         which, numbers = np.empty((2, self.size), np.int32)
-        self._table.describe(self.room[self.source], which, numbers)
+        self.kernel.describe(self.room[self.source], which, numbers)
         values = np.empty(self.n_parts[which].sum(), np.int64)
-        self._table.values_of(node_at, joined, which, numbers, values)
+        self.kernel.values_of(node_at, joined, which, numbers, values)
         return which, values
 
     def attributes_of(self, which: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -493,7 +507,7 @@ class FeatureTable:
         numbers = self.room.copy()
         numbers[len(self.bases) :] = through + 1
         self.reserve(numbers, int(through.sum()))
-        done = self._table.restore(which, values)
+        done = self.kernel.restore(which, values)
         if done < len(which):
             raise SeqpaError(f"damaged model: feature {done} is there twice")
         self._described = which, values

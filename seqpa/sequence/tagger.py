@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from seqpa._kernel import strings
 from seqpa.data.corpus import Corpus
 from seqpa.errors import NotTrainedError, SeqpaError
-from seqpa.sequence.composed import Tagging
 from seqpa.sequence.constraints import check_legal, penalties
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.decoder import Decoder, FrozenWeights
-from seqpa.sequence.encode import Encoded, Run, starts_of
+from seqpa.sequence.encode import Encoded, starts_of
 from seqpa.sequence.explain import TokenExplanation, explain
 from seqpa.sequence.inputs import (
     FeatureSource,
@@ -30,6 +29,7 @@ from seqpa.sequence.inputs import (
     lengths_of,
 )
 from seqpa.sequence.learner import ChainLearner
+from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.training import (
     Epoch,
     TrainingState,
@@ -42,7 +42,6 @@ from seqpa.sequence.training import (
 from seqpa.sequence.weights import TrainingWeights
 
 _REFRESHING = threading.Lock()
-_RUN = 8192  # so many tokens are encoded and decoded at a time
 
 
 class SequenceTagger:
@@ -376,7 +375,7 @@ class SequenceTagger:
     def _prepare(self) -> None:
         """Tag with the present weights and constraints from now on."""
         rules = penalties(self.constraints, self.classes_)
-        self._tagging = Tagging(self._source, self._frozen, rules)
+        self._tagging = Tagging(self._source, self._frozen, rules, self.classes_)
         self._tagging_constraints = copy.deepcopy(self.constraints)
 
     def _refresh(self) -> Tagging:
@@ -403,20 +402,7 @@ class SequenceTagger:
         """
         tagging = self._refresh()
         given = None if fixed is None else self._fixed_indices(X, fixed)
-
-        def decoded(run: Run) -> list[list[str]]:
-            encoded = run.encode()
-            own = None if given is None else given[run.tokens]
-            indices = tagging.decoder.decode(encoded, own, run.first)
-            return strings.spell(self.classes_, indices, encoded.starts)
-
-        runs = tagging.runs(X, _RUN)
-        if self.n_jobs == 1 or len(runs) == 1:
-            return [labels for run in runs for labels in decoded(run)]
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(self.n_jobs) as pool:
-            return [labels for part in pool.map(decoded, runs) for labels in part]
+        return tagging.predict(X, given, self.n_jobs)
 
     def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
         """The tokens of one sentence, each with its label."""

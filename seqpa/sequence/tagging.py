@@ -1,0 +1,167 @@
+"""Tagging with weights that no longer change: sentences in, lists of labels out.
+
+Sentences are tagged in runs of some thousand tokens: what is made of one run is used while it is
+still in the processor's cache, and all in the same room, which each thread keeps.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa._kernel import hashing, strings
+from seqpa._kernel.runner import Runner
+from seqpa._kernel.store import Sequences
+from seqpa.sequence.composed import composed
+from seqpa.sequence.constraints import Penalties
+from seqpa.sequence.decoder import NO_LABELS, Decoder, FrozenWeights, no_legal_sequence, scratch
+from seqpa.sequence.encode import Encoded, FeatureEncoder, starts_of
+from seqpa.sequence.inputs import FeatureSource, flat_columns
+from seqpa.sequence.tables import REMEMBERED
+
+_RUN = 8192  # so many tokens are tagged at a time,
+_SCORES = 2**22  # and fewer where they would have more scores of labels than this
+
+
+class Tagging:
+    """All that tagging needs: encoder, composed weights, decoder and labels.
+
+    Made at the first use; any number of threads may share it.
+    """
+
+    def __init__(
+        self, source: FeatureSource, weights: FrozenWeights, rules: Penalties, labels: list[str]
+    ) -> None:
+        self._source = source
+        self._given = weights, rules
+        self._labels = labels
+        self._making = threading.Lock()
+        self._made: tuple[hashing.Table | None, Decoder] | None = None
+        self._own = threading.local()
+        self._run = min(_RUN, max(64, _SCORES // weights.n_labels))
+
+    def _ready(self) -> tuple[hashing.Table | None, Decoder]:
+        if self._made is None:
+            with self._making:
+                if self._made is None:
+                    walk = None
+                    weights, rules = self._given
+                    if isinstance(self._source.encoder, FeatureEncoder):
+                        walk, weights = composed(self._source.encoder, weights)
+                    self._made = walk, Decoder(weights, rules)
+        return self._made
+
+    @property
+    def decoder(self) -> Decoder:
+        """For what `encode` gives, and nothing else."""
+        return self._ready()[1]
+
+    def encode(self, X: Any) -> Encoded:
+        """The sentences as the decoder wants them."""
+        return self._source.transform(X, self._ready()[0])
+
+    def predict(
+        self, X: Any, fixed: NDArray[np.int32] | None = None, n_jobs: int = 1
+    ) -> list[list[str]]:
+        """The best labels of each sentence; `fixed` as `Decoder.decode` takes it."""
+        walk, decoder = self._ready()
+        encoder = self._source.encoder
+        if walk is None or not isinstance(encoder, FeatureEncoder):
+            encoded = self._source.transform(X)
+            return strings.spell(self._labels, decoder.decode(encoded, fixed), encoded.starts)
+        columns, lengths = flat_columns(X, encoder.columns)
+        starts = starts_of(lengths, len(columns[0]))
+
+        def labels(run: slice) -> list[list[str]]:
+            size = int(starts[run.stop] - starts[run.start])
+            desk: _Desk | None = getattr(self._own, "desk", None)
+            if desk is None:
+                desk = self._own.desk = _Desk(encoder, walk, decoder, self._run)
+            if size > self._run:  # a single sentence
+                desk = _Desk(encoder, walk, decoder, size)
+            return desk.tag(columns, starts, run, fixed, self._labels)
+
+        runs = cut(starts, self._run)
+        if len(runs) == 1:
+            return labels(runs[0])
+        if n_jobs == 1:
+            return [found for run in runs for found in labels(run)]
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(n_jobs) as pool:
+            return [found for part in pool.map(labels, runs) for found in part]
+
+
+def cut(starts: NDArray[np.int64], size: int) -> list[slice]:
+    """The sentences that begin at `starts` in runs of at most so many tokens, or of one sentence.
+
+    >>> cut(np.array([0, 2, 4, 4, 9, 10]), 4)
+    [slice(0, 3, None), slice(3, 4, None), slice(4, 5, None)]
+    """
+    n = len(starts) - 1
+    if starts[-1] <= size:
+        return [slice(0, n)]
+    runs = []
+    first = 0
+    while first < n:
+        last = int(np.searchsorted(starts, starts[first] + size, side="right")) - 1
+        last = min(max(last, first + 1), n)
+        runs.append(slice(first, last))
+        first = last
+    return runs
+
+
+class _Desk:
+    """One thread's room to tag runs of at most `size` tokens."""
+
+    def __init__(
+        self, encoder: FeatureEncoder, walk: hashing.Table, decoder: Decoder, size: int
+    ) -> None:
+        self._encoder = encoder
+        self._ids = encoder.room_for_words(size)
+        self._words = encoder.words(self._ids)
+        indptr, features, work = encoder.features.room_for(size)
+        pairs = pair_indptr = pair_features = None
+        if encoder.pairs is not None:
+            pairs = encoder.pairs.kernel
+            pair_indptr, pair_features, more = encoder.pairs.room_for(size)
+            work = max(work, more, key=len)
+        room, *_ = scratch(decoder.n_labels, size)
+        no_starts = np.zeros(1, np.int64)
+        self._runner = Runner(
+            self._ids,
+            np.zeros(REMEMBERED, np.int32),
+            self._words,
+            walk,
+            pairs,
+            work,
+            indptr,
+            features,
+            pair_indptr,
+            pair_features,
+            Sequences(no_starts, indptr, features, None, pair_indptr, pair_features, None),
+            decoder.chain,
+            room,
+            np.zeros(size, np.int32),
+        )
+
+    def tag(
+        self,
+        columns: Sequence[list[str]],
+        starts: NDArray[np.int64],
+        run: slice,
+        fixed: NDArray[np.int32] | None,
+        labels: list[str],
+    ) -> list[list[str]]:
+        """The labels of the sentences `run`."""
+        self._encoder.number_run(self._runner, self._ids, self._words, columns, starts, run)
+        own = starts[run.start : run.stop + 1]
+        given = NO_LABELS if fixed is None else fixed[own[0] : own[-1]]
+        bad = self._runner.tag(own - own[0], given)
+        if bad >= 0:
+            raise no_legal_sequence(run.start + bad, fixed is not None)
+        return self._runner.spell(labels)
