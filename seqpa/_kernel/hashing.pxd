@@ -4,11 +4,13 @@ cimport cython
 cdef class Words:
     cdef const int[:, ::1] ids
     cdef const long long[::1] column
+    cdef const long long[::1] within
     cdef const long long[::1] known
     cdef const int[::1] table
     cdef const long long[::1] at
     cdef const int[::1] fresh
     cdef const long long[::1] fresh_at
+    cdef const long long[::1] n_fresh
     cdef const long long[::1] stride
 
     cdef long long value(self, Py_ssize_t a, Py_ssize_t token) noexcept nogil

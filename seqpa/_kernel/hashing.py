@@ -59,12 +59,14 @@ class Words:
     at, stride  word w has the value table[at[a] + w · stride[a]], -1 for none; where at[a] is -1
                 the attribute is the word itself, and has a value if the word is known
     ids         (columns, tokens): the number of each word; -1 where there is none
-    fresh, fresh_at
-                word w that is not known has the value fresh[fresh_at[a] + w - known[a]]
+    within, fresh, fresh_at, n_fresh
+                the n_fresh[c] words of column c that are not known have rows of values in `fresh`,
+                from fresh_at[c] on; that of attribute a is row within[a]
     """
 
-    def __init__(self, column, known, table, at, stride):
+    def __init__(self, column, within, known, table, at, stride):
         self.column = column
+        self.within = within
         self.known = known
         self.table = table
         self.at = at
@@ -74,6 +76,7 @@ class Words:
         """The same attributes, of these tokens."""
         new: Words = Words.__new__(Words)
         new.column = self.column
+        new.within = self.within
         new.known = self.known
         new.table = self.table
         new.at = self.at
@@ -81,10 +84,11 @@ class Words:
         new.ids = ids
         return new
 
-    def add_unknown(self, fresh, fresh_at):
+    def add_unknown(self, fresh, fresh_at, n_fresh):
         """Set the values of words that are not known."""
         self.fresh = fresh
         self.fresh_at = fresh_at
+        self.n_fresh = n_fresh
 
     @cython.cfunc
     @cython.inline
@@ -92,10 +96,14 @@ class Words:
     @cython.exceptval(check=False)
     def value(self, a: cython.Py_ssize_t, token: cython.Py_ssize_t) -> cython.longlong:
         """The value of attribute a at a token, -1 where it has none."""
-        word: cython.longlong = self.ids[self.column[a], token]
+        c: cython.Py_ssize_t = self.column[a]
+        word: cython.longlong = self.ids[c, token]
         at: cython.longlong = self.at[a]
         if word >= self.known[a]:
-            word = self.fresh[self.fresh_at[a] + word - self.known[a]] if at >= 0 else -1
+            if at < 0:
+                return -1
+            at = self.fresh_at[c] + self.within[a] * self.n_fresh[c]
+            word = self.fresh[at + word - self.known[a]]
         elif at >= 0:
             word = self.table[at + word * self.stride[a]]
         return word

@@ -176,6 +176,22 @@ def suffixes(words, length: cython.Py_ssize_t):
 
 
 @cython.ccall
+@cython.exceptval(-2, check=True)
+def starts(
+    lengths: cython.const[cython.longlong][::1], out: cython.longlong[::1]
+) -> cython.Py_ssize_t:
+    """out[s] = the lengths before s, added up, and at the end all of them; returns the least of the
+    lengths and zero."""
+    least: cython.Py_ssize_t = 0
+    s: cython.Py_ssize_t
+    out[0] = 0
+    for s in range(lengths.shape[0]):
+        least = min(least, lengths[s])
+        out[s + 1] = out[s] + lengths[s]
+    return least
+
+
+@cython.ccall
 def ends(words: list, out: cython.longlong[::1]):
     """out[i + 1] = where word i ends in the text that all words make up; out[0] = 0."""
     end: cython.Py_ssize_t = 0

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqpa._kernel import hashing
+from seqpa._kernel import hashing, strings
 from seqpa._kernel.runner import Runner
 from seqpa.errors import SeqpaError
 from seqpa.sequence import attributes
@@ -59,10 +59,13 @@ def starts_of(lengths: Iterable[int], n_tokens: int) -> NDArray[np.int64]:
     >>> starts_of([3, 0, 2], 5).tolist()
     [0, 3, 3, 5]
     """
-    own = lengths if isinstance(lengths, np.ndarray) else np.fromiter(lengths, np.int64)
-    starts = np.zeros(len(own) + 1, np.int64)
-    np.cumsum(own, out=starts[1:])
-    if starts[-1] != n_tokens or own.min(initial=0) < 0:
+    if isinstance(lengths, np.ndarray):
+        own = np.ascontiguousarray(lengths, np.int64)
+    else:
+        own = np.fromiter(lengths, np.int64)
+    starts = np.empty(len(own) + 1, np.int64)
+    least = strings.starts(own, starts)
+    if starts[-1] != n_tokens or least < 0:
         raise SeqpaError(
             f"the sentences' lengths sum to {starts[-1]}, but there are {n_tokens} tokens"
         )
@@ -249,7 +252,7 @@ class FeatureEncoder:
                 wrong = runner.number(c, cells, begin, end, column.words, fresh)
                 if wrong >= 0:
                     raise _not_a_string(column, wrong, cells[wrong], starts)
-            unknown.append(list(fresh))
+            unknown.append(list(fresh) if column.computes else [])
         if self._lexicons:
             own = [cells[begin:end] for cells in columns]
             self._mark(ids, own, starts[run.start : run.stop + 1] - begin)
@@ -327,9 +330,9 @@ class FeatureEncoder:
 
     def _names(self, table: FeatureTable) -> FeatureNames:
         if table.names is None:
-            strings = [list(values) for column in self._words for values in column.values]
-            strings += [list(attributes.KINDS["lexicon"].in_context)] * len(self._lexicons)
-            table.names = FeatureNames(table, strings)
+            texts = [list(values) for column in self._words for values in column.values]
+            texts += [list(attributes.KINDS["lexicon"].in_context)] * len(self._lexicons)
+            table.names = FeatureNames(table, texts)
         return table.names
 
     def _tables(self) -> list[FeatureTable]:

@@ -176,7 +176,6 @@ class Layout:
         ]
         places += [(len(columns) + i, -1, 0) for i in range(n_lexicons)]
         self._column, self._within, self._stride = np.array(places, np.int64).T.copy()
-        self._places = [(c, k) for c, k, _ in places]
         self._made: tuple[list[int], hashing.Words] | None = None
 
     def words(self, ids: NDArray[np.int32]) -> hashing.Words:
@@ -190,10 +189,11 @@ class Layout:
     def add_unknown(self, words: hashing.Words, values: Sequence[NDArray[np.int32]]) -> None:
         """Some of the words are not known: these are their values in each column, as
         `Column.values_of` returns them."""
-        begin = [0, *accumulate(rows.size for rows in values), *self._marks]
-        if begin[len(values)] > 0:
-            at = [begin[c] + k * (values[c].shape[1] if k > 0 else 0) for c, k in self._places]
-            words.add_unknown(np.concatenate(values, axis=None), np.array(at, np.int64))
+        sizes = [rows.size for rows in values]
+        if any(sizes):
+            fresh = values[0].reshape(-1) if len(values) == 1 else np.concatenate(values, axis=None)
+            at = np.array([0, *accumulate(sizes)], np.int64)
+            words.add_unknown(fresh, at, np.array([rows.shape[1] for rows in values], np.int64))
 
     def _join(self, known: list[int]) -> hashing.Words:
         """All columns' tables in one array; where only the word itself is asked for, none is
@@ -204,7 +204,7 @@ class Layout:
         begin = _ends(np.array([table.size for table in tables] + self._marks))
         at = np.where(self._within < 0, -1, begin[self._column] + self._within)
         n_known = np.array(known + self._marks)[self._column]
-        return hashing.Words(self._column, n_known, joined, at, self._stride)
+        return hashing.Words(self._column, self._within, n_known, joined, at, self._stride)
 
 
 def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attributes.OfWords | None:
