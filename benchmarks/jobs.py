@@ -147,6 +147,19 @@ def timed(action: Callable[[], Any]) -> tuple[float, Any]:
     return clock() - begun, result
 
 
+def speed(n_tokens: int, action: Callable[[Any], Any], given: Callable[[], Any]) -> float:
+    """Tokens tagged in a second: the median of as many times as take a second, or once.
+
+    So both sides are measured for as long, and what disturbs them is shared out evenly. What the
+    action is given is made anew each time, and not timed.
+    """
+    seconds: list[float] = []
+    while sum(seconds) < 1.0:
+        text = given()
+        seconds.append(timed(lambda text=text: action(text))[0])
+    return n_tokens / statistics.median(seconds)
+
+
 def job_empty(module: str) -> dict[str, Any]:
     """The memory of a process that imports something and does nothing."""
     __import__(module)
@@ -190,6 +203,7 @@ def job_ours(task: Task, data: Path, share: int, epochs: int, seed: int) -> dict
     from seqpa import SequenceTagger
 
     templates = peers.FEATURES[task.features][0]
+    imports = peak_memory()
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model.safetensors"
         begun = clock()
@@ -204,22 +218,19 @@ def job_ours(task: Task, data: Path, share: int, epochs: int, seed: int) -> dict
         predicted = tagger.predict(test)
         total = clock() - begun
         size = model.stat().st_size / 1e6
-    X = test.X
-    tagging = statistics.median(timed(lambda: tagger.predict(X))[0] for _ in range(5))
-    new = statistics.median(
-        timed(lambda text=text: tagger.predict(text))[0]
-        for text in (new_strings(X) for _ in range(5))
-    )
-    from_file = statistics.median(
-        timed(lambda: tagger.predict(task.read(data / task.test)))[0] for _ in range(5)
-    )
+    X, n = test.X, test.n_tokens
+    alone = [[sentence] for sentence in X]
     return {
         "total": total,
         "epoch": (fitting - encoding_seconds(task, task.read(data / task.train, share))) / epochs,
         "memory": memory,
-        "tagging": test.n_tokens / tagging,
-        "tagging_new": test.n_tokens / new,
-        "tagging_file": test.n_tokens / from_file,
+        "imports": imports,
+        "tagging": speed(n, tagger.predict, lambda: X),
+        "tagging_new": speed(n, tagger.predict, lambda: new_strings(X)),
+        "tagging_one": speed(n, lambda one: [tagger.predict(own) for own in one], lambda: alone),
+        "tagging_file": speed(
+            n, lambda file: tagger.predict(task.read(file)), lambda: data / task.test
+        ),
         "score": score(test.y, predicted),
         "model": size,
     }
@@ -235,11 +246,12 @@ def new_strings(X: list[list[Any]]) -> list[list[Any]]:
 
 
 def job_theirs(
-    task: Task, data: Path, share: int, algorithm: str, parameters: dict[str, Any], repeats: int
+    task: Task, data: Path, share: int, algorithm: str, parameters: dict[str, Any]
 ) -> dict[str, Any]:
     """The same with python-crfsuite."""
     import pycrfsuite  # noqa: F401
 
+    imports = peak_memory()
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model.crfsuite"
         begun = clock()
@@ -250,27 +262,31 @@ def job_theirs(
         predicted = peers.tag(model, task.features, X)
         total = clock() - begun
         size = model.stat().st_size / 1e6
-        tagging = statistics.median(
-            timed(lambda: peers.tag(model, task.features, X))[0] for _ in range(repeats)
-        )
-        text = new_strings(X)
-        new = timed(lambda: peers.tag(model, task.features, text))[0]
-        from_file = timed(lambda: peers.tag_file(model, task.features, data / task.test))[0]
-        taught = {}
+        n = sum(map(len, X))
+
+        def tag(text: Any, as_taught: bool = False) -> Any:
+            return peers.tag(model, task.features, text, as_taught)
+
+        speeds = {
+            "tagging": speed(n, tag, lambda: X),
+            "tagging_new": speed(n, tag, lambda: new_strings(X)),
+            "tagging_file": speed(
+                n,
+                lambda file: peers.tag_file(model, task.features, file),
+                lambda: data / task.test,
+            ),
+        }
         if task.features in peers.AS_TAUGHT:
-            seconds, again = timed(lambda: peers.tag(model, task.features, X, as_taught=True))
-            if again != predicted:
+            if tag(X, True) != predicted:
                 raise SystemExit(f"{task.title}: the tutorial's features are others")
-            taught["tagging_taught"] = sum(map(len, X)) / seconds
-    return taught | {
+            speeds["tagging_taught"] = speed(n, lambda text: tag(text, True), lambda: X)
+    return speeds | {
         "total": total,
         "to_model": parts["features"] + parts["train"],
         "epoch": statistics.mean(parts["epochs"]),
         "iterations": len(parts["epochs"]),
         "memory": memory,
-        "tagging": sum(map(len, X)) / tagging,
-        "tagging_new": sum(map(len, X)) / new,
-        "tagging_file": sum(map(len, X)) / from_file,
+        "imports": imports,
         "score": score([labels for _, labels in test], predicted),
         "model": size,
     }

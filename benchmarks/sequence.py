@@ -69,7 +69,7 @@ def in_turn(name: str, epochs: int, options: Options) -> tuple[Answers, Answers]
     for seed in range(1, options.turns + 1):
         ours.append(options.run("ours", name, epochs=epochs, seed=seed))
         if not theirs or not (options.quick or many_labels):
-            theirs.append(options.run("theirs", name, repeats=1 if many_labels else 3, **pa))
+            theirs.append(options.run("theirs", name, **pa))
     return ours, theirs
 
 
@@ -81,6 +81,7 @@ def corpus_part(name: str, options: Options) -> str:
         raise SystemExit(f"{name}: features differ: {count}")
     epochs = 1 if task.many_labels else EPOCHS
     ours, theirs = in_turn(name, epochs, options)
+    one_by_one = [answer | {"tagging": answer["tagging_one"]} for answer in ours]
     rows = [
         faster(f"file → model → tagged test set, epochs: {epochs}, `pa`", ours, theirs, 10),
         faster("one training epoch, `pa`", ours, theirs, task.epoch_goal, "epoch"),
@@ -88,7 +89,9 @@ def corpus_part(name: str, options: Options) -> str:
         *taught(ours, theirs),
         tagging("from lists of new strings", ours, theirs, "tagging_new"),
         tagging("from the file", ours, theirs, "tagging_file"),
+        tagging("a sentence at a time", one_by_one, theirs),
         memory("streamed", ours, theirs, task.memory_goal),
+        above_imports(ours, theirs),
     ]
     parts = [
         f"### {task.title}: {count['tokens']:,} tokens, {count['labels']} labels, "
@@ -108,7 +111,7 @@ def corpus_part(name: str, options: Options) -> str:
 def against_trainers(name: str, ours: Answers, options: Options) -> tuple[str, list[list[str]]]:
     """What CRFsuite's trainers reach, and the rows that compare with the best of them."""
     trained = {
-        trainer: options.run("theirs", name, algorithm=algorithm, parameters=parameters, repeats=1)
+        trainer: options.run("theirs", name, algorithm=algorithm, parameters=parameters)
         for trainer, (algorithm, parameters) in TRAINERS.items()
         if not options.quick or trainer in ("lbfgs", "ap")
     }
@@ -199,6 +202,16 @@ def memory(what: str, ours: Answers, theirs: Answers, goal: float) -> list[str]:
         f"≤ {goal:g} ×",
         verdict(mine / other <= goal),
     ]
+
+
+def above_imports(ours: Answers, theirs: Answers) -> list[str]:
+    """The row of the memory that the data and the model take."""
+    mine, other = (
+        statistics.median(answer["memory"] - answer["imports"] for answer in answers)
+        for answers in (ours, theirs)
+    )
+    what = "of which above Python and the imports, their features streamed"
+    return [what, f"{mine:.0f} MB", f"{other:.0f} MB", f"{mine / other:.2f} ×", "", ""]
 
 
 def scores(what: str, ours: Answers, best_name: str, best: float, goal: float | None) -> list[str]:
