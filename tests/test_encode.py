@@ -437,6 +437,7 @@ def pairs_of(name: str, value: object) -> list[tuple[str, float]]:
     return [(name, float(value))]
 
 
+@pytest.mark.pure
 @given(st.lists(st.lists(tokens, max_size=3), max_size=3), st.lists(tokens, max_size=3))
 def test_dicts_follow_crfsuites_conventions(corpus, other) -> None:
     encoder = DictEncoder()
@@ -468,6 +469,22 @@ def test_dicts_follow_crfsuites_conventions(corpus, other) -> None:
     extended = encoder.extend_transform([other])
     assert encoder.feature_names()[: len(old)] == old
     same(encoder.transform([other]), extended)
+
+
+@pytest.mark.pure
+def test_tokens_of_many_features_nested_ones_and_repeated_ones() -> None:
+    many = [f"f{k % 90}" for k in range(100)]
+    deep = {"d": {str(k): {"x": ["y", "z"]} for k in range(40)}}
+    corpus = [[many, deep, {"w": "a"}], [], [[*many, "f3"], {"w:a": 2.0, "w": "a"}]]
+    encoder = DictEncoder()
+    encoded = encoder.fit_transform(corpus)
+    found = [token_of(encoder, encoded, i) for i in range(5)]
+    assert found[0] == {f"f{k}": 2.0 if k < 10 else 1.0 for k in range(90)}
+    assert found[1] == {f"d:{k}:x:{end}": 1.0 for k in range(40) for end in "yz"}
+    assert found[2] == {"w:a": 1.0}
+    assert found[3] == found[0] | {"f3": 3.0}
+    assert found[4] == {"w:a": 3.0}
+    assert encoder.feature_names() == list(dict.fromkeys(name for one in found for name in one))
 
 
 def test_dicts_with_cutoff_and_pruning() -> None:

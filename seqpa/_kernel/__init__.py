@@ -16,6 +16,7 @@ chain    first-order chains: Viterbi
 nbest    the n best label sequences of a chain
 trainer  the epoch loop of chains
 strings  words to numbers
+features tokens that already are features to numbers
 hashing  templates over tokens: attribute values to feature ids
 runner   all of these in turn, to tag runs of sentences
 """
@@ -48,6 +49,7 @@ _MODULES = (
     "nbest",
     "trainer",
     "strings",
+    "features",
     "hashing",
     "runner",
 )

@@ -131,27 +131,6 @@ def enter(values: list, numbers: dict, out: cython.int[::1]):
 
 
 @cython.ccall
-def known_entries(token: dict, seen: dict, unknown: list):
-    """The numbers that seen[name][value] gives for a dict's entries, those below zero left out.
-
-    Entries without a number are appended to `unknown`. A value that cannot be hashed is a
-    TypeError.
-    """
-    numbers: list = []
-    number: cython.int
-    for name, value in token.items():
-        values = seen.get(name)
-        found = None if values is None else values.get(value)
-        if found is None:
-            unknown.append((name, value))
-        else:
-            number = found
-            if number >= 0:
-                numbers.append(found)
-    return numbers
-
-
-@cython.ccall
 def prefixes(words, length: cython.Py_ssize_t):
     """The first `length` characters of each word, None for a shorter one."""
     found: list = []

@@ -13,29 +13,18 @@ A feature that a token has twice counts with the sum of its values.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import compress
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, compress
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqpa._kernel import strings
+from seqpa._kernel.features import LARGEST, Reader
 from seqpa.errors import SeqpaError
 from seqpa.sequence.encode import Encoded, starts_of
 from seqpa.sequence.resources import Arrays, pack_strings, unpack_strings
-
-# Weights and scores are float32, and a forbidden label has the score -1e30: values stay far below.
-_LARGEST = 1e10
-
-
-class Numbers(dict[str, int]):
-    """Strings numbered in the order in which they are first looked up with []."""
-
-    def __missing__(self, key: str) -> int:
-        number = self[key] = len(self)
-        return number
 
 
 class DictEncoder:
@@ -57,7 +46,7 @@ class DictEncoder:
         if isinstance(cutoff, bool) or not isinstance(cutoff, int) or cutoff < 1:
             raise SeqpaError(f"cutoff is a whole number from 1 on, not {cutoff!r}")
         self.cutoff = cutoff
-        self._numbers = Numbers()
+        self._numbers: dict[str, int] = {}
         self._names: list[str] = []
 
     @property
@@ -67,7 +56,7 @@ class DictEncoder:
 
     def fit_transform(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
         """Learn the features of a corpus, forgetting all earlier ones, and encode it."""
-        self._numbers, self._names = Numbers(), []
+        self._numbers, self._names = {}, []
         return self.extend_transform(sentences)
 
     def extend_transform(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
@@ -77,7 +66,7 @@ class DictEncoder:
         """
         before = self.n_features
         try:
-            encoded = _encode(sentences, _Entries(self._numbers.__getitem__))
+            encoded = _encode(sentences, self._numbers, grow=True)
         except SeqpaError:
             self._forget(self.n_features - before)
             raise
@@ -85,7 +74,7 @@ class DictEncoder:
             enough = np.bincount(encoded.features, minlength=self.n_features) >= self.cutoff
             enough[:before] = True
             for name in compress(self._forget(self.n_features - before), enough[before:].tolist()):
-                self._numbers[name]  # looked up, and so numbered
+                self._numbers[name] = len(self._numbers)
             encoded = _with_features(encoded, enough)
         return encoded
 
@@ -95,8 +84,7 @@ class DictEncoder:
 
     def transform(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
         """Encode with the features that are known; others are left out. Safe from many threads."""
-        get = self._numbers.get
-        return _encode(sentences, _Entries(lambda name: get(name, -1)))
+        return _encode(sentences, self._numbers, grow=False)
 
     def feature_names(self) -> list[str]:
         """Every feature, by id."""
@@ -134,96 +122,48 @@ class DictEncoder:
         return encoder
 
 
-class _Entries:
-    """The features of tokens by `number`, which gives -1 for what is to be left out.
-
-    Most entries of dicts occur again and again: seen[name][value] remembers those that stand for
-    one feature of the value one, or (-1) for none.
-    """
-
-    def __init__(self, number: Callable[[str], int]) -> None:
-        self.number = number
-        self.seen: dict[str, dict[Any, int]] = {}
-        # Two entries may spell the same feature: {"word": "dog", "word:dog": True}.
-        self.spelled: dict[int, str] = {}
-        self.ambiguous = False
-
-    def of(self, token: Any) -> tuple[list[int], dict[int, float]]:
-        """A token's feature ids, and by their places the values that are not one."""
-        others: dict[int, float] = {}
-        if isinstance(token, dict):
-            unknown: list[tuple[Any, Any]] = []
-            try:
-                ids = strings.known_entries(token, self.seen, unknown)
-            except TypeError:  # a list or a dict among the values
-                ids, unknown = [], list(token.items())
-            for name, value in unknown:
-                if isinstance(name, str) and isinstance(value, str):
-                    ids.append(self._remembered(name, value, f"{name}:{value}"))
-                else:
-                    self._add(name, value, ids, others)
-            if not (unknown or self.ambiguous):
-                return ids, others
-        else:
-            ids = [self.number(name) for name in _strings(token, "a token")]
-        if -1 in ids or len(set(ids)) < len(ids):
-            sums: dict[int, float] = {}
-            for place, feature in enumerate(ids):
-                if feature >= 0:
-                    sums[feature] = sums.get(feature, 0.0) + others.get(place, 1.0)
-            ids = list(sums)
-            others = {at: _number(sum_) for at, sum_ in enumerate(sums.values()) if sum_ != 1.0}
-        return ids, others
-
-    def _remembered(self, name: str, value: Any, feature: str) -> int:
-        """The number of an entry's one feature, kept for the next time."""
-        number = self.seen.setdefault(name, {})[value] = self.number(feature)
-        if number >= 0 and self.spelled.setdefault(number, name) != name:
-            self.ambiguous = True
-        return number
-
-    def _add(self, name: Any, value: Any, ids: list[int], others: dict[int, float]) -> None:
-        """Add the features of an entry whose value is not a string."""
-        named = list(_named(name, value))
-        if isinstance(value, Real) and not named:
-            self.seen.setdefault(name, {})[value] = -1
-        for feature, weight in named:
-            if weight != 1.0:
-                others[len(ids)] = weight
-                ids.append(self.number(feature))
-            elif isinstance(value, Real):
-                ids.append(self._remembered(name, value, feature))
-            else:
-                ids.append(self.number(feature))
+def _encode(sentences: Sequence[Sequence[Any]], numbers: dict[str, int], grow: bool) -> Encoded:
+    """Number every feature; what has no number is left out, or with `grow` gets the next."""
+    tokens = list(chain.from_iterable(sentences))
+    starts = starts_of(map(len, sentences), len(tokens))
+    ends = np.zeros(len(tokens) + 1, np.int64)
+    room = sum(len(token) for token in tokens if isinstance(token, (list, dict)))
+    features, values = np.empty(room, np.int32), np.empty(room, np.float32)
+    reader = Reader(numbers, grow, ends, lambda token: _slowly(token, numbers, grow))
+    try:
+        while True:
+            reader.give_room(features, values)
+            more = reader.read(tokens)
+            if not more:
+                break
+            room += room + more
+            features = np.concatenate([features, np.empty(room - len(features), np.int32)])
+            values = np.concatenate([values, np.empty(room - len(values), np.float32)])
+    except SeqpaError as error:
+        i = reader.get_token()
+        s = int(np.searchsorted(starts, i, side="right"))
+        raise SeqpaError(f"sentence {s}, token {i - starts[s - 1] + 1}: {error}") from None
+    n = int(ends[-1])
+    return Encoded(starts, ends, features[:n], values[:n] if reader.get_values() else None)
 
 
-def _encode(sentences: Sequence[Sequence[Any]], entries: _Entries) -> Encoded:
-    """Number every feature, leaving out what has no number."""
-    features: list[int] = []
-    ends: list[int] = [0]
-    # Where a value is not one, and what it is.
-    places: list[int] = []
-    values: list[float] = []
-    for s, sentence in enumerate(sentences, 1):
-        for i, token in enumerate(sentence, 1):
-            try:
-                ids, others = entries.of(token)
-            except SeqpaError as error:
-                raise SeqpaError(f"sentence {s}, token {i}: {error}") from None
-            if others:
-                places += [len(features) + place for place in others]
-                values += others.values()
-            features += ids
-            ends.append(len(features))
-    encoded = Encoded(
-        starts_of(map(len, sentences), len(ends) - 1),
-        np.array(ends, np.int64),
-        np.array(features, np.int32),
-    )
-    if places:
-        encoded.values = np.ones(len(features), np.float32)
-        encoded.values[places] = values
-    return encoded
+def _slowly(token: Any, numbers: dict[str, int], grow: bool) -> tuple[list[int], list[float]]:
+    """The numbers of any token's features, and their values; those of a repeated one added up."""
+    sums: dict[int, float] = {}
+    for feature, value in _features(token):
+        number = numbers.setdefault(feature, len(numbers)) if grow else numbers.get(feature, -1)
+        if number >= 0:
+            sums[number] = sums.get(number, 0.0) + value
+    return list(sums), list(map(_number, sums.values()))
+
+
+def _features(token: Any) -> Iterator[tuple[str, float]]:
+    if isinstance(token, dict):
+        for name, value in token.items():
+            yield from _named(name, value)
+    else:
+        for name in _strings(token, "a token"):
+            yield name, 1.0
 
 
 def _named(name: Any, value: Any) -> Iterator[tuple[str, float]]:
@@ -267,7 +207,8 @@ def _number(value: Any) -> float:
         number = float(value)
     except OverflowError:
         number = math.inf
-    if not abs(number) <= _LARGEST:  # NaN too
+    # Weights and scores are float32, and a forbidden label has the score -1e30: values stay below.
+    if not abs(number) <= LARGEST:  # NaN too
         raise SeqpaError(
             f"a feature's value is {number}: give a finite number between -1e10 and 1e10"
         )
