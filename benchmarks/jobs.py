@@ -301,6 +301,45 @@ def job_held(task: Task, data: Path, share: int) -> dict[str, Any]:
     return {"memory": peak_memory()}
 
 
+def job_given(
+    task: Task, data: Path, share: int, ours: bool, dicts: bool, epochs: int
+) -> dict[str, Any]:
+    """Training and tagging with the same features on either side, made beforehand and not timed."""
+    X, y = peers.features_of(data / task.train, task.features, dicts, share)
+    text, gold = peers.features_of(data / task.test, task.features, dicts)
+    tag: Callable[[Any], Any]
+    if ours:
+        from seqpa import SequenceTagger
+
+        tagger = SequenceTagger(None, C=C, epochs=epochs, random_state=1)
+        training = timed(lambda: tagger.fit(X, y))[0]
+        tag = tagger.predict
+    else:
+        import pycrfsuite
+
+        trainer = pycrfsuite.Trainer("pa", {"max_iterations": epochs}, verbose=False)
+        theirs = pycrfsuite.Tagger()
+
+        def train(model: str) -> None:
+            for example in zip(X, y, strict=True):
+                trainer.append(*example)
+            trainer.train(model)
+
+        with tempfile.TemporaryDirectory() as folder:
+            model = f"{folder}/model.crfsuite"
+            training = timed(lambda: train(model))[0]
+            theirs.open(model)
+
+        def tag(text: Any) -> Any:
+            return [theirs.tag(sentence) for sentence in text]
+
+    return {
+        "total": training,
+        "tagging": speed(sum(map(len, text)), tag, lambda: text),
+        "score": score(gold, tag(text)),
+    }
+
+
 def job_curve(task: Task, data: Path, share: int, seed: int, goal: float) -> dict[str, Any]:
     """Epochs until the test score reaches the goal, and the seconds from the file to there."""
     import seqpa.data

@@ -306,6 +306,25 @@ def tag_file(model: Path, features: str, path: Path) -> list[list[str]]:
     return tag(model, features, [tokens for tokens, _ in sentences(path)])
 
 
+def features_of(
+    path: Path, features: str, dicts: bool, share: int = 1
+) -> tuple[list[list[Any]], list[list[str]]]:
+    """The features of every share-th sentence, lists of strings or dicts, and its labels."""
+    extract = FEATURES[features][1]
+    X, y = [], []
+    for tokens, labels in islice(sentences(path), 0, None, share):
+        made: list[Any] = extract(tokens)
+        X.append([_as_dict(token) for token in made] if dicts else made)
+        y.append(labels)
+    return X, y
+
+
+def _as_dict(token: list[str]) -> dict[str, str | bool]:
+    """name=value and flags as sklearn-crfsuite's tutorial has them."""
+    halves = [feature.partition("=") for feature in token]
+    return {name: value if equals else True for name, equals, value in halves}
+
+
 def count_features(path: Path, features: str) -> tuple[int, int]:
     """How many distinct features there are, and how many in all."""
     extract = FEATURES[features][1]

@@ -292,6 +292,39 @@ def presets(names: list[str], options: Options) -> str:
     return f"### Presets\n\n{table(head, rows)}"
 
 
+def given(names: list[str], options: Options) -> str:
+    """Both sides with features that are there already."""
+    rows = []
+    for name in [name for name in names if not TASKS[name].many_labels]:
+        for kind in ("lists of strings", "dicts"):
+            order = {"dicts": kind == "dicts", "epochs": EPOCHS}
+            turns = [
+                [options.run("given", name, ours=ours, **order) for ours in (True, False)]
+                for _ in range(options.turns)
+            ]
+            ours, theirs = map(list, zip(*turns, strict=True))
+            rows.append(
+                [
+                    f"{TASKS[name].title}, {kind}",
+                    f"{median(ours, 'total'):.3g} s",
+                    f"{median(theirs, 'total'):.3g} s",
+                    f"{ratio_of(theirs, ours, 'total'):.1f} ×",
+                    f"{median(ours, 'tagging'):,.0f}",
+                    f"{median(theirs, 'tagging'):,.0f}",
+                    f"{ratio_of(ours, theirs, 'tagging'):.1f} ×",
+                    f"{median(ours, 'score'):.2f}",
+                    f"{median(theirs, 'score'):.2f}",
+                ]
+            )
+    head = ["", f"training, epochs: {EPOCHS}", "theirs", "ratio", "tagging, tokens/s", "theirs"]
+    text = table([*head, "ratio", "score", "theirs"], rows)
+    return (
+        "### Tokens that already are features\n\nThe same lists of strings, or dicts as in "
+        "sklearn-crfsuite's tutorial, made beforehand, for `SequenceTagger(None)` and for "
+        f"python-crfsuite with `pa`; making them is not counted.\n\n{text}"
+    )
+
+
 def profile(names: list[str], options: Options) -> str:
     """Where an epoch's time goes, and how far it is from the memory's speed."""
     parts = ["### Where the time of an epoch goes"]
@@ -344,7 +377,7 @@ def shares(name: str, options: Options, epochs: int) -> str:
     return f"Of the kernel's samples: {listed}."
 
 
-SECTIONS = {"C": held_out, "presets": presets, "profile": profile}
+SECTIONS = {"given": given, "C": held_out, "presets": presets, "profile": profile}
 
 
 def main() -> None:
