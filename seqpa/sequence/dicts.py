@@ -164,6 +164,8 @@ class _Entries:
                     self._add(name, value, ids, others)
             if not (unknown or self.ambiguous):
                 return ids, others
+        elif isinstance(token, Mapping):  # another kind than dict
+            return self.of(dict(token))
         else:
             ids = [self.number(name) for name in _strings(token, "a token")]
         if -1 in ids or len(set(ids)) < len(ids):
@@ -172,7 +174,11 @@ class _Entries:
                 if feature >= 0:
                     sums[feature] = sums.get(feature, 0.0) + others.get(place, 1.0)
             ids = list(sums)
-            others = {at: _number(sum_) for at, sum_ in enumerate(sums.values()) if sum_ != 1.0}
+            others = {
+                at: _number(sum_, "a feature given twice")
+                for at, sum_ in enumerate(sums.values())
+                if sum_ != 1.0
+            }
         return ids, others
 
     def _remembered(self, name: str, value: Any, feature: str) -> int:
@@ -233,7 +239,7 @@ def _named(name: Any, value: Any) -> Iterator[tuple[str, float]]:
     if isinstance(value, str):
         yield f"{name}:{value}", 1.0
     elif isinstance(value, (Real, np.bool_)):
-        weight = _number(value)
+        weight = _number(value, f"feature {name!r}")
         if weight != 0.0:
             yield name, weight
     elif isinstance(value, dict):
@@ -262,14 +268,14 @@ _EXPECTED = (
 )
 
 
-def _number(value: Any) -> float:
+def _number(value: Any, what: str) -> float:
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not abs(number) <= _LARGEST:  # NaN too
         raise SeqpaError(
-            f"a feature's value is {number}: give a finite number between -1e10 and 1e10"
+            f"{what} has the value {number}: give a finite number between -1e10 and 1e10"
         )
     return number
 
