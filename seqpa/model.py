@@ -12,10 +12,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
+import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
+from contextlib import suppress
 from dataclasses import fields
 from importlib import import_module
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +42,13 @@ Arrays = dict[str, NDArray[Any]]
 _MAX_HALF_LABELS = 2048
 # NumPy's random generators, the only ones that a training state may name.
 _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+# What a random state may be that has no place in a model file.
+_RANDOM = (
+    np.random.Generator,
+    np.random.RandomState,
+    np.random.BitGenerator,
+    np.random.SeedSequence,
+)
 # What a header of another form than ours leads to.
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
@@ -48,24 +59,32 @@ _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file whole or not at all: to a hidden neighbour first, which then takes its name.
 
-    A link stays a link: what it leads to is written.
+    A link stays a link: what it leads to is written. A file that was there keeps its mode.
     """
-    real = Path(os.path.realpath(path))
-    if real.exists() and not real.is_file():
-        raise SeqpaError(f"{path}: is a directory or a device; name a file")
-    if not real.parent.is_dir():
-        raise SeqpaError(f"{path}: there is no directory {real.parent}")
-    partial = real.with_name(f".{real.name}.{os.getpid()}-{threading.get_ident()}.partial")
     try:
-        with partial.open("wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        partial.replace(real)
+        real = Path(os.path.realpath(path))
+        if real.exists() and not real.is_file():
+            raise SeqpaError(f"{path}: is a directory or a device; name a file")
+        if not real.parent.is_dir():
+            raise SeqpaError(f"{path}: there is no directory {real.parent}")
+        partial = real.with_name(f".{real.name}.{os.getpid()}-{threading.get_ident()}.partial")
+        try:
+            with partial.open("wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            with suppress(OSError):  # no such file yet, or a file system without modes
+                shutil.copymode(real, partial)
+            partial.replace(real)
+        finally:
+            with suppress(OSError):  # on a read-only file system even this is refused
+                partial.unlink(missing_ok=True)
+    except SeqpaError:
+        raise
     except OSError as error:
         raise SeqpaError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        partial.unlink(missing_ok=True)
+    except ValueError as error:  # a zero byte, or what no file system can spell
+        raise SeqpaError(f"{str(path)!r}: is no name for a file ({error})") from None
 
 
 def write_file(path: Path, kind: str, header: dict[str, Any], arrays: Arrays) -> None:
@@ -92,14 +111,16 @@ def read_file(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
     """Header and memory-mapped arrays of a file, its structure and checksum verified."""
     from safetensors import SafetensorError, safe_open
 
-    if path.exists() and not path.is_file():
-        raise SeqpaError(f"{path}: is a directory or a device; name a {kind} file")
     try:
+        if path.exists() and not path.is_file():
+            raise SeqpaError(f"{path}: is a directory or a device; name a {kind} file")
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             names = list(file.keys())
     except FileNotFoundError:
         raise SeqpaError(f"{path}: there is no such file") from None
+    except SeqpaError:
+        raise
     except (SafetensorError, OSError, ValueError) as error:
         raise SeqpaError(f"{path}: is damaged, or no seqpa {kind} ({error})") from None
     try:
@@ -157,16 +178,23 @@ def _mapped(path: Path, names: list[str]) -> Arrays:
 
 
 def function_name(function: Callable[..., Any]) -> str | None:
-    """ "module:function", or None where that would not find it again.
+    """ "module:function", or None where that would not find it again, as with a lambda, the method
+    of an object, or a function whose name now stands for another.
 
     >>> from seqpa.sequence.costs import span
     >>> function_name(span)
     'seqpa.sequence.costs:span'
+    >>> function_name(Hierarchy({"a": None}).cost) is None
+    True
     """
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
-    if not module or not name or module == "__main__" or "<" in name:
+    if not module or not name or module == "__main__":
         return None
-    return f"{module}:{name}"
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    # Not "is": each look at a class method makes a new object.
+    return f"{module}:{name}" if found == function else None
 
 
 def import_function(name: str) -> Callable[..., Any]:
@@ -205,22 +233,26 @@ def _to_json(value: Any, name: str) -> Any:
         return {"hierarchy": [list(value.path(label)) for label in value.labels]}
     if isinstance(value, UnloadedFunction):
         return {"function": value.name}
-    if isinstance(value, (np.random.Generator, np.random.RandomState)):
+    if isinstance(value, _RANDOM):
         return None
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
         return {"matrix": value.tolist()}
     if isinstance(value, Mapping) and any(isinstance(key, tuple) for key in value):
-        return {"pairs": [[*key, cost] for key, cost in value.items()]}
+        return {"pairs": [[*key, _to_json(cost, name)] for key, cost in value.items()]}
     if isinstance(value, Mapping):
         return {"mapping": {str(key): _to_json(item, name) for key, item in value.items()}}
     if isinstance(value, (list, tuple)):
         return [_to_json(item, name) for item in value]
+    if isinstance(value, Set):  # whose own order changes from run to run
+        return sorted((_to_json(item, name) for item in value), key=json.dumps)
     if callable(value):
         return {"function": function_name(value)}
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
+    if isinstance(value, Real):
+        return float(value)
     raise SeqpaError(f"the parameter {name} = {value!r} cannot be stored in a model file")
 
 
@@ -326,6 +358,9 @@ def load_model(
         tagger._check_parameters()
         tagger.classes_ = _labels(header)
         tagger._source = _source(header, arrays, tagger.features)
+        if isinstance(tagger._source.encoder, FeatureEncoder):
+            # So that `fit`, and clones, find the lexicons and clusters of the templates again.
+            tagger.resources = dict(tagger._source.encoder._resources) or None
         tagger._seen_with = tagger._what_is_seen()
         tagger._frozen = _frozen(arrays, "weights.", len(tagger.classes_))
         tagger.n_iter_ = int(header["epoch"])

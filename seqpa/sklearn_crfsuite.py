@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -25,7 +27,10 @@ class CRF(BaseEstimator):
     Its likelihood trainers, `lbfgs` (the default) and `l2sgd`, have none: in their place PA-I runs
     with the defaults of `SequenceTagger`, and a warning says that `c1`, `c2` and `max_iterations`
     had no effect. Every label and transition is always possible. With `X_dev` and `y_dev`, `fit`
-    keeps the epoch that is best there.
+    keeps the epoch that is best there. With `model_filename`, `fit` also writes the model there,
+    in seqpa's own format, and a new CRF of that name tags with it. What else sklearn-crfsuite takes
+    (settings of its line search and its calibration, `keep_tempfiles`, `trainer_cls`) is taken too
+    and changes nothing.
 
     >>> X = [[{"word": "the"}, {"word": "dog"}], [{"word": "a"}, {"word": "dog"}]]
     >>> crf = CRF(algorithm="pa", c=0.1, max_iterations=5, random_state=1)
@@ -42,12 +47,27 @@ class CRF(BaseEstimator):
         c1: float | None = None,
         c2: float | None = None,
         max_iterations: int | None = None,
+        num_memories: int | None = None,
+        epsilon: float | None = None,
+        period: int | None = None,
+        delta: float | None = None,
+        linesearch: str | None = None,
+        max_linesearch: int | None = None,
+        calibration_eta: float | None = None,
+        calibration_rate: float | None = None,
+        calibration_samples: int | None = None,
+        calibration_candidates: int | None = None,
+        calibration_max_trials: int | None = None,
         pa_type: int | None = None,
         c: float | None = None,
         error_sensitive: bool | None = None,
         averaging: bool | None = None,
+        variance: float | None = None,
         gamma: float | None = None,
         verbose: bool = False,
+        model_filename: str | None = None,
+        keep_tempfiles: bool = False,
+        trainer_cls: Any = None,
         random_state: Any = None,
     ) -> None:
         self.algorithm = algorithm
@@ -57,12 +77,27 @@ class CRF(BaseEstimator):
         self.c1 = c1
         self.c2 = c2
         self.max_iterations = max_iterations
+        self.num_memories = num_memories
+        self.epsilon = epsilon
+        self.period = period
+        self.delta = delta
+        self.linesearch = linesearch
+        self.max_linesearch = max_linesearch
+        self.calibration_eta = calibration_eta
+        self.calibration_rate = calibration_rate
+        self.calibration_samples = calibration_samples
+        self.calibration_candidates = calibration_candidates
+        self.calibration_max_trials = calibration_max_trials
         self.pa_type = pa_type
         self.c = c
         self.error_sensitive = error_sensitive
         self.averaging = averaging
+        self.variance = variance
         self.gamma = gamma
         self.verbose = verbose
+        self.model_filename = model_filename
+        self.keep_tempfiles = keep_tempfiles
+        self.trainer_cls = trainer_cls
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None) -> CRF:
@@ -72,6 +107,8 @@ class CRF(BaseEstimator):
             if self.verbose:
                 print(f"epoch {epoch.number}: loss {epoch.totals.loss:.4f}", flush=True)
         self.tagger_ = tagger
+        if self.model_filename is not None:
+            tagger.save(self.model_filename)
         return self
 
     def _tagger(self) -> SequenceTagger:
@@ -110,6 +147,9 @@ class CRF(BaseEstimator):
     @property
     def _trained(self) -> SequenceTagger:
         if not hasattr(self, "tagger_"):
+            if self.model_filename is not None and Path(self.model_filename).exists():
+                self.tagger_ = SequenceTagger.load(self.model_filename)
+                return self.tagger_
             raise NotTrainedError("this CRF is not trained yet: call fit")
         return self.tagger_
 
@@ -147,6 +187,19 @@ class CRF(BaseEstimator):
     def transition_features_(self) -> dict[tuple[str, str], float]:
         """(label, next label) -> weight."""
         return self._trained.transition_features_
+
+    @property
+    def size_(self) -> int:
+        """How many bytes the model file has, or would have."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "model"
+            self._trained.save(path)
+            return path.stat().st_size
+
+    @property
+    def num_attributes_(self) -> int:
+        """How many attributes have a weight."""
+        return len(self.attributes_)
 
     @property
     def attributes_(self) -> list[str]:

@@ -15,7 +15,7 @@ from sequence_cases import draw_sentence, draw_weights, encoded, frozen
 
 from seqpa import SequenceTagger
 from seqpa.errors import SeqpaError
-from seqpa.sequence.constraints import penalties
+from seqpa.sequence.constraints import check_legal, penalties
 from seqpa.sequence.decoder import Decoder, FrozenWeights
 
 BIO = ["B-x", "B-y", "I-x", "I-y", "O"]
@@ -225,3 +225,19 @@ def test_sentences_without_any_legal_labels_are_refused() -> None:
     assert tagger.predict([["a", "a", "b", "b"]]) == [["B-x", "E-x", "B-x", "E-x"]]
     with pytest.raises(SeqpaError, match="sentence 2"):
         tagger.predict([["a", "b"], ["a", "b", "a"]])
+
+
+@pytest.mark.parametrize(
+    ("labels", "place"),
+    [
+        (["O", "B-x"], "token 2: the training label 'B-x' at the end of the sentence"),
+        (["B-x"], "token 1: the training label 'B-x' at the end of the sentence"),
+        (["E-x", "O"], "token 1: the training label 'E-x' after the start"),
+        (["B-x", "O", "B-x"], "token 2: the training label 'O' after B-x"),
+    ],
+)
+def test_training_labels_that_break_the_rules_are_named(labels: list[str], place: str) -> None:
+    names = ["B-x", "E-x", "O"]
+    path = np.array([names.index(label) for label in labels], np.int32)
+    with pytest.raises(SeqpaError, match=f"sentence 1, {place}"):
+        check_legal(path, np.array([0, len(path)]), penalties("bioes", names), names)

@@ -5,7 +5,9 @@ import json
 import math
 import pickle
 import re
+from collections import UserDict
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 
 import numpy as np
 import pycrfsuite
@@ -511,12 +513,12 @@ def test_dicts_with_cutoff_and_pruning() -> None:
 @pytest.mark.parametrize(
     ("token", "words"),
     [
-        ({"a": math.nan}, "value is nan"),
-        ({"a": math.inf}, "value is inf"),
+        ({"a": math.nan}, "feature 'a' has the value nan"),
+        ({"a": math.inf}, "has the value inf"),
         ({"a": 1e39}, "finite number"),
         ({"a": 10**400}, "finite number"),
         ({"a": None}, "feature 'a' cannot be None"),
-        ({"a": {"b": math.nan}}, "value is nan"),
+        ({"a": {"b": math.nan}}, "feature 'a:b' has the value nan"),
         ({"a": ["b", 1.0]}, "has 1.0 in its list"),
         ({1: "b"}, "name is a string, not 1"),
         ({"a": {1: 2}}, "name is a string, not 1 in 'a'"),
@@ -562,3 +564,30 @@ def test_a_damaged_dict_encoder_is_an_error() -> None:
         )
     with pytest.raises(SeqpaError, match="not 'dicts'"):
         DictEncoder.from_arrays(arrays, {"encoder": "templates"})
+
+
+def test_a_token_may_be_any_mapping() -> None:
+    tokens = {"w": "a", "x": 2.0}
+    plain = DictEncoder().fit_transform([[tokens]])
+    for other in (MappingProxyType(tokens), UserDict(tokens)):
+        encoded = DictEncoder().fit_transform([[other]])
+        assert encoded.features.tolist() == plain.features.tolist()
+        assert encoded.values.tolist() == plain.values.tolist()
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), max_size=8),
+    st.lists(st.lists(st.sampled_from("abc"), max_size=7), max_size=4),
+)
+def test_lexicons_mark_the_longest_entry_from_the_left(entries, sentences) -> None:
+    expected: list[int] = []
+    for words in sentences:
+        at = 0
+        while at < len(words):
+            fits = (len(e) for e in entries if words[at : at + len(e)] == e)
+            length = max(fits, default=0)
+            expected += [0, *[1] * (length - 1)] if length else [-1]
+            at += length or 1
+    starts = np.cumsum([0, *map(len, sentences)])
+    marks = Lexicon(entries).mark([word for words in sentences for word in words], starts.tolist())
+    assert marks.tolist() == expected

@@ -9,6 +9,7 @@ import pickle
 import sys
 import zipfile
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
+from sklearn.base import clone
 
 from seqpa import Hierarchy, SequenceTagger
 from seqpa.errors import SeqpaError
@@ -31,6 +33,11 @@ PROBE = [["the", "unseen", "dog", "fell"], [], ["rain"]]
 def by_ending(sentence: Any) -> list[list[str]]:
     """A feature function that a model can name."""
     return [[word, word[-2:]] for word in sentence]
+
+
+class Extractor:
+    def features(self, sentence: Any) -> list[list[str]]:
+        return by_ending(sentence)
 
 
 def root_of_mistakes(gold: list[str], predicted: list[str]) -> float:
@@ -117,6 +124,8 @@ def test_half_the_size(tmp_path: Path) -> None:
         "zero-one",
         {"D": {"N": 3.0}},
         {("D", "N"): 3.0, ("N", "D"): 0.5},
+        {("D", "N"): np.float32(3.0), ("N", "D"): Fraction(1, 2)},
+        {"D": {"N": Fraction(3, 2)}},
         Hierarchy({"open": {"N": None, "V": None}, "D": None}),
     ],
 )
@@ -125,6 +134,30 @@ def test_costs_are_stored(cost: Any, tmp_path: Path) -> None:
     again = SequenceTagger.load(tmp_path / "model")
     assert again.cost == cost
     again.partial_fit(WORDS, TAGS)
+
+
+def test_whatever_trains_is_stored(tmp_path: Path) -> None:
+    rules = {"forbidden": {("D", "D"), ("V", "V")}, "required": {"D": frozenset("NV")}}
+    for seed in (np.random.SeedSequence(3), np.random.PCG64(3), np.random.default_rng(3)):
+        tagger = fitted(constraints=rules, random_state=seed)
+        tagger.save(tmp_path / "model")
+        tagger.save_state(tmp_path / "state")
+        again = SequenceTagger.load(tmp_path / "model")
+        assert again.predict_nbest(PROBE, 9) == tagger.predict_nbest(PROBE, 9)
+        assert again.random_state is None
+        assert again.constraints["forbidden"] == [["D", "D"], ["V", "V"]]
+        SequenceTagger(**tagger.get_params()).load_state(tmp_path / "state")
+
+
+def test_a_loaded_tagger_trains_afresh_with_its_resources(tmp_path: Path) -> None:
+    (tmp_path / "animals").write_text("the dog\ndog\n")
+    lexicon = {"animals": tmp_path / "animals"}
+    tagger = fitted(features=['lexicon("animals")[0]', "word[-1]"], resources=lexicon)
+    tagger.save(tmp_path / "model")
+    (tmp_path / "animals").unlink()
+    again = clone(SequenceTagger.load(tmp_path / "model")).fit(WORDS, TAGS)
+    assert weights(again) == weights(tagger)
+    assert fitted().resources is None
 
 
 def test_functions_are_named_and_imported_only_if_allowed(tmp_path: Path) -> None:
@@ -139,6 +172,8 @@ def test_functions_are_named_and_imported_only_if_allowed(tmp_path: Path) -> Non
     with pytest.raises(SeqpaError, match="module:function"):
         fitted(features=lambda s: by_ending(s)).save(tmp_path / "lambda")
     assert not (tmp_path / "lambda").exists()
+    with pytest.raises(SeqpaError, match="module:function"):  # which object's method?
+        fitted(features=Extractor().features).save(tmp_path / "method")
     # A cost matters to training only: the model tags without it, and says so when asked to learn.
     fitted(cost=root_of_mistakes).save(tmp_path / "cost")
     without = SequenceTagger.load(tmp_path / "cost")
@@ -242,11 +277,34 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
     with pytest.raises(SeqpaError, match="/proc/model: cannot be written"):
         fitted().save("/proc/model")
+    for name in ("x" * 300, "x" * 250, "a\0b", "\ud800"):
+        with pytest.raises(SeqpaError):
+            fitted().save(tmp_path / name)
+        with pytest.raises(SeqpaError):
+            SequenceTagger.load(tmp_path / name)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(SeqpaError, match="a directory or a device"):
         fitted().save(tmp_path / "pipe")
     with pytest.raises(SeqpaError, match="not trained"):
         SequenceTagger().save(tmp_path / "model")
+
+
+def test_a_read_only_file_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)  # even for a file that is not there
+    with pytest.raises(SeqpaError, match="model: cannot be written \\(Read-only file system\\)"):
+        fitted().save(tmp_path / "model")
+
+
+def test_a_file_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    fitted().save(path)
+    path.chmod(0o640)
+    fitted().save(path)
+    assert path.stat().st_mode & 0o777 == 0o640
 
 
 def test_half_a_character_is_stored(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,10 +37,12 @@ def test_the_tutorial_runs_as_it_is() -> None:
     with pytest.warns(UserWarning, match="no effect"):
         search.fit(X * 2, TAGS * 2)
     assert search.best_estimator_.predict(X) == TAGS
+    assert float(f"{search.best_estimator_.size_ / 1000000:0.4f}") > 0
     (before, after), weight = Counter(crf.transition_features_).most_common(1)[0]
     assert {before, after} <= set(labels)
     (attribute, label), weight = Counter(crf.state_features_).most_common()[-1]
     assert attribute in crf.attributes_
+    assert crf.num_attributes_ == len(crf.attributes_)
     assert label in labels
     assert weight < 0
     assert crf.score(X, TAGS) == 1.0
@@ -64,6 +68,22 @@ def test_online_trainers_mean_the_same(theirs: dict[str, Any], ours: dict[str, A
     tagger = SequenceTagger(epochs=3, random_state=1, **ours).fit(X, TAGS)
     assert crf.state_features_ == tagger.state_features_
     assert crf.transition_features_ == tagger.transition_features_
+
+
+def test_every_argument_of_theirs_is_taken() -> None:
+    theirs = pytest.importorskip("sklearn_crfsuite").CRF
+    assert set(inspect.signature(theirs).parameters) <= set(inspect.signature(CRF).parameters)
+
+
+def test_a_model_has_a_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "model.crfsuite")
+    with pytest.raises(SeqpaError, match="not trained"):
+        CRF(model_filename=path).predict(X)
+    crf = CRF(algorithm="pa", model_filename=path, random_state=1).fit(X, TAGS)
+    assert crf.size_ == Path(path).stat().st_size
+    again = CRF(model_filename=path)
+    assert again.predict(X) == TAGS
+    assert again.state_features_ == crf.state_features_
 
 
 def test_a_dev_set_and_progress(capsys: pytest.CaptureFixture[str]) -> None:

@@ -91,6 +91,8 @@ def test_wrong_features_say_where(token: Any, message: str) -> None:
         ({"random_state": -1}, "random_state is -1"),
         ({"random_state": "one"}, "random_state"),
         ({"constraints": {"forbidden": 3}}, "'forbidden' is 3"),
+        ({"features": ['lexicon("a")'], "resources": ["a.txt"]}, "resources are.*'a': 'names.txt'"),
+        ({"cost": lambda gold, predicted: 10**400}, "finite"),
         ({"constraints": {"forbidden": [3]}}, "3 under 'forbidden'"),
         ({"constraints": {"forbidden": [["D", ["N"]]]}}, "'N'"),
         ({"constraints": {"required": ["D"]}}, "'required' is"),

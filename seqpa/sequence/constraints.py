@@ -167,7 +167,10 @@ def check_legal(
         sentence = int(np.searchsorted(starts, t, side="right")) - 1
         token = t - int(starts[sentence])
         before = labels[paths[t - 1]] if token else "the start"
+        where = f"after {before}"
+        if (rules.first[paths[t]] if token == 0 else rules.pairs[paths[t - 1], paths[t]]) == 0:
+            where = "at the end of the sentence"
         raise SeqpaError(
             f"sentence {sentence + 1}, token {token + 1}: the training label {labels[paths[t]]!r} "
-            f"after {before} breaks the constraints; convert the labels, or train without"
+            f"{where} breaks the constraints; convert the labels, or train without"
         )

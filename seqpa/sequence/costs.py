@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -68,7 +68,8 @@ class SequenceCost:
     def __call__(self, gold: Sequence[str], predicted: Sequence[str]) -> float:
         """ρ, checked: finite, not negative, and zero for equal sequences."""
         value = self.function(list(gold), list(predicted))
-        if not (isinstance(value, (Real, np.bool_)) and 0 <= value < math.inf):
+        # A whole number may be finite and yet larger than any float.
+        if not (isinstance(value, (Real, np.bool_)) and 0 <= value <= sys.float_info.max):
             raise SeqpaError(
                 f"the cost function gave {value!r} for gold {list(gold)} and predicted "
                 f"{list(predicted)}: a cost is a finite number that is not negative"
@@ -117,7 +118,9 @@ def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:
                 sum(matrix[index[g], index[p]] for g, p in zip(gold, predicted, strict=True))
             )
 
-        return SequenceCost("matrix", matrix.astype(np.float32), summed)
+        with np.errstate(over="ignore"):  # the step refuses a margin that large, in its own words
+            single = matrix.astype(np.float32)
+        return SequenceCost("matrix", single, summed)
     if callable(cost):
         return SequenceCost("outside", nothing, cost)
     raise SeqpaError(f"a cost must be a name, a Hierarchy, a dict or a function, not {cost!r}")

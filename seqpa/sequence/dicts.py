@@ -154,11 +154,11 @@ def _slowly(token: Any, numbers: dict[str, int], grow: bool) -> tuple[list[int],
         number = numbers.setdefault(feature, len(numbers)) if grow else numbers.get(feature, -1)
         if number >= 0:
             sums[number] = sums.get(number, 0.0) + value
-    return list(sums), list(map(_number, sums.values()))
+    return list(sums), [_number(value, "a feature given twice") for value in sums.values()]
 
 
 def _features(token: Any) -> Iterator[tuple[str, float]]:
-    if isinstance(token, dict):
+    if isinstance(token, Mapping):
         for name, value in token.items():
             yield from _named(name, value)
     else:
@@ -173,10 +173,10 @@ def _named(name: Any, value: Any) -> Iterator[tuple[str, float]]:
     if isinstance(value, str):
         yield f"{name}:{value}", 1.0
     elif isinstance(value, (Real, np.bool_)):
-        weight = _number(value)
+        weight = _number(value, f"feature {name!r}")
         if weight != 0.0:
             yield name, weight
-    elif isinstance(value, dict):
+    elif isinstance(value, Mapping):
         for inner, inner_value in value.items():
             if not isinstance(inner, str):
                 raise SeqpaError(f"a feature's name is a string, not {inner!r} in {name!r}")
@@ -202,7 +202,7 @@ _EXPECTED = (
 )
 
 
-def _number(value: Any) -> float:
+def _number(value: Any, what: str) -> float:
     try:
         number = float(value)
     except OverflowError:
@@ -210,7 +210,7 @@ def _number(value: Any) -> float:
     # Weights and scores are float32, and a forbidden label has the score -1e30: values stay below.
     if not abs(number) <= LARGEST:  # NaN too
         raise SeqpaError(
-            f"a feature's value is {number}: give a finite number between -1e10 and 1e10"
+            f"{what} has the value {number}: give a finite number between -1e10 and 1e10"
         )
     return number
 

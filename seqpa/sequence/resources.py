@@ -37,12 +37,12 @@ class Lexicon:
     def __init__(self, entries: Iterable[str | Sequence[str]]) -> None:
         split = (tuple(e.split() if isinstance(e, str) else e) for e in entries)
         self.entries = tuple(dict.fromkeys(entry for entry in split if entry))
-        # First word -> the rest of each entry that it begins, the longest first.
-        self._rests: dict[str, list[tuple[str, ...]]] = {}
-        for entry in self.entries:
-            self._rests.setdefault(entry[0], []).append(entry[1:])
-        for rests in self._rests.values():
-            rests.sort(key=len, reverse=True)
+        self._all = frozenset(self.entries)
+        # First word -> the lengths of the entries that it begins, the longest first. Lengths, since
+        # thousands of titles may begin with "The", and no list of names has many lengths.
+        self._lengths: dict[str, list[int]] = {}
+        for first, length in sorted({(e[0], len(e)) for e in self.entries}, key=lambda p: -p[1]):
+            self._lengths.setdefault(first, []).append(length)
 
     def mark(self, words: Sequence[str], starts: Sequence[int]) -> NDArray[np.int32]:
         """For each word 0 where the longest entry begins, 1 inside it, else -1; left to right.
@@ -50,8 +50,8 @@ class Lexicon:
         Sentence s is words[starts[s]:starts[s + 1]]; no entry crosses into another sentence.
         """
         marks = np.full(len(words), -1, np.int32)
-        rests = self._rests
-        candidates = [i for i, word in enumerate(words) if word in rests]
+        lengths = self._lengths
+        candidates = [i for i, word in enumerate(words) if word in lengths]
         if not candidates:
             return marks
         sentence, done = 0, 0
@@ -60,9 +60,9 @@ class Lexicon:
                 continue
             while starts[sentence + 1] <= i:
                 sentence += 1
-            for rest in rests[words[i]]:
-                end = i + 1 + len(rest)
-                if end <= starts[sentence + 1] and tuple(words[i + 1 : end]) == rest:
+            for length in lengths[words[i]]:
+                end = i + length
+                if end <= starts[sentence + 1] and tuple(words[i:end]) in self._all:
                     marks[i], marks[i + 1 : end] = 0, 1
                     done = end
                     break
@@ -137,6 +137,10 @@ def load(name: str, kind: str, given: Mapping[str, Resource | str | Path]) -> Re
         ...
     seqpa.errors.SeqpaError: no lexicon is named 'cities'; given are: towns
     """
+    if not isinstance(given, Mapping):
+        raise SeqpaError(
+            f"resources are {given!r}: give a file for each name, as in {{{name!r}: 'names.txt'}}"
+        )
     if name not in given:
         names = f"given are: {', '.join(given)}" if given else "none was given"
         raise SeqpaError(f"no {kind} is named {name!r}; {names}")
