@@ -221,6 +221,53 @@ def test_a_stopped_run_goes_on_bit_for_bit(
         assert (tmp_path / "whole").read_bytes() == (tmp_path / "second").read_bytes()
 
 
+def test_a_state_whose_patience_ran_out_goes_on_no_more(tmp_path: Path) -> None:
+    stopped = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = [[f"w{rng.integers(12)}" for _ in range(5)] for _ in range(30)]
+        y = [[str(rng.choice(["A", "B", "C"])) for _ in s] for s in X]
+        parameters: dict[str, Any] = {
+            "features": ["word[0]", "word[-1]"],
+            "average": False,
+            "C": 0.5,
+            "random_state": seed,
+            "epochs": 30,
+            "patience": 1,
+        }
+        first = SequenceTagger(**parameters).fit(X[10:], y[10:], (X[:10], y[:10]))
+        first.save_state(tmp_path / "state")
+        second = SequenceTagger(**parameters).load_state(tmp_path / "state")
+        assert list(second.training(X[10:], y[10:], (X[:10], y[:10]))) == []
+        assert weights(second) == weights(first)
+        assert second.n_iter_ == first.n_iter_
+        stopped += first.n_iter_ < 29
+    assert stopped == 20
+
+
+def test_a_state_goes_on_with_its_own_data_only(tmp_path: Path) -> None:
+    fitted().save_state(tmp_path / "state")
+
+    def more() -> SequenceTagger:
+        return SequenceTagger(TEMPLATES, random_state=0, epochs=20).load_state(tmp_path / "state")
+
+    for X, y in [
+        ([["zzz"]], [TAGS[0][:1]]),
+        (WORDS[:-1], TAGS[:-1]),
+        ([["zzz"] * len(sentence) for sentence in WORDS], TAGS),
+        (WORDS, [[TAGS[0][0]] * len(labels) for labels in TAGS]),
+    ]:
+        again = more()
+        with pytest.raises(SeqpaError, match="saved on other data"):
+            again.fit(X, y)
+        # Told of the mistake, one can still go on.
+        assert weights(again.fit(WORDS, TAGS)) == weights(more().fit(WORDS, TAGS))
+    # What was learned in between is no longer that training: the next is a new one.
+    between = more().partial_fit([["zounds", "!"]], [TAGS[0][:2]])
+    fresh = SequenceTagger(TEMPLATES, random_state=0, epochs=20).fit(WORDS, TAGS)
+    assert weights(between.fit(WORDS, TAGS)) == weights(fresh)
+
+
 def test_partial_fit_goes_on_from_a_state(tmp_path: Path) -> None:
     tagger = SequenceTagger(TEMPLATES).partial_fit(WORDS, TAGS)
     tagger.save_state(tmp_path / "state")

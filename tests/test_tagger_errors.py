@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from enum import Enum
 from typing import Any
 
+import numpy as np
 import pytest
-from sequence_cases import TAGS, TEMPLATES, WORDS, features
+from sequence_cases import TAGS, TEMPLATES, WORDS, features, weights
 
 from seqpa import Hierarchy, SequenceTagger
 from seqpa.data.corpus import Corpus
@@ -36,7 +38,8 @@ from seqpa.errors import SeqpaError
         ([["a", ("b", "c")]], [["N", "V"]], "sentence 1: the token .* has 2 cells.*columns="),
         ([[("a", "D")]], [["N"]], "has 2 cells, but the columns are word"),
         ([[b"a"]], [["N"]], "not bytes"),
-        ([["a"]], [[1]], "1 is not a string"),
+        ([["a"], ["b"]], [["N"], [1]], "sentence 2: the label 1 is not a string"),
+        (np.array(3), [["N"]], "X is of type ndarray"),
         ([["a"]], [[None]], "None is not a string"),
         ([["a"]], None, "y is missing"),
         ([], [], "no token"),
@@ -212,6 +215,95 @@ def test_the_words_given_later_may_be_of_the_wrong_form() -> None:
     corpus = Corpus.from_sentences([[("a", "b")]], names=("form", "pos"))
     with pytest.raises(SeqpaError, match="'word'"):
         words.predict(corpus)
+
+
+@pytest.mark.parametrize("how", [None, features])
+def test_tokens_that_are_features_are_checked_as_well(how: Any) -> None:
+    X = WORDS if how else [features(s) for s in WORDS]
+    tagger = SequenceTagger(how, random_state=0).fit(X, TAGS)
+    for wrong in ("dog", None, 3, ["dog"], [None], [3], [{"a": 1}], np.array(3)):
+        for question in (tagger.predict, tagger.confidence):
+            with pytest.raises(SeqpaError, match=r"X is |sentence 1 is "):
+                question(wrong)
+    for wrong in ("dog", None, 3, {"a": 1}):
+        with pytest.raises(SeqpaError, match="sentence 1 is "):
+            tagger.tag(wrong)  # type: ignore[arg-type]
+
+
+def test_labels_may_be_of_a_kind_of_their_own() -> None:
+    class Tag(str, Enum):
+        NOUN = "N"
+        VERB = "V"
+
+    y = [[Tag.NOUN, np.str_("V")], [Tag.VERB]]
+    tagger = SequenceTagger(["word[0]"]).fit([["a", "b"], ["b"]], y)
+    assert tagger.classes_ == ["N", "V"]
+    assert {type(label) for label in tagger.classes_} == {str}
+    assert tagger.predict([["a", "b"]]) == [["N", "V"]]
+
+
+def test_columns_want_tuples() -> None:
+    with pytest.raises(SeqpaError, match="columns word, pos are named, but tokens are"):
+        SequenceTagger(columns=("word", "pos")).fit([[["a", "N"]]], [["X"]])
+
+
+def test_a_sentence_without_a_legal_labelling_has_no_confidence() -> None:
+    X, y = [["a", "b"]], [["B-x", "E-x"]]
+    tagger = SequenceTagger(["word[0]"], constraints="bioes").fit(X, y)
+    assert tagger.confidence([["a", "b"], []])[0][0] == math.inf
+    for question in (tagger.confidence, tagger.predict):
+        with pytest.raises(SeqpaError, match="sentence 2: no label sequence"):
+            question([["a", "b"], ["a"]])
+
+
+def test_training_that_fails_takes_back_what_it_began() -> None:
+    calls = 0
+
+    def fails_late(gold: list[str], predicted: list[str]) -> float:
+        nonlocal calls
+        calls += 1
+        if calls > 3:
+            raise ZeroDivisionError
+        return float(sum(g != p for g, p in zip(gold, predicted, strict=True)))
+
+    def trained() -> SequenceTagger:
+        return SequenceTagger(TEMPLATES, random_state=0, warm_start=True).fit(WORDS, TAGS)
+
+    X, y = [["gee"], ["gee"]] * 9, [["UH"], ["."]] * 9  # never without a mistake
+    for train in ("fit", "partial_fit"):
+        calls, tagger = 0, trained().set_params(cost=fails_late, C=9.0)
+        with pytest.raises(ZeroDivisionError):
+            getattr(tagger, train)(X, y)
+        assert tagger.classes_ == trained().classes_
+        assert weights(tagger) == weights(trained())
+        assert tagger.predict(X)
+    # Labels that the constraints forbid are noticed before anything is learned.
+    tagger = SequenceTagger(TEMPLATES, random_state=0, warm_start=True, constraints="bio")
+    tagger.fit([["a", "b"]], [["B-x", "I-x"]])
+    for train in ("fit", "partial_fit"):
+        with pytest.raises(SeqpaError, match="breaks the constraints"):
+            getattr(tagger, train)([["zzz"]], [["I-y"]])
+        assert tagger.classes_ == ["B-x", "I-x"]
+        assert tagger.predict([["a", "zzz"]])
+
+
+def test_bad_input_to_going_on_changes_nothing() -> None:
+    X = [[("a", "D"), ("b", "N")], [("c", "V")]]
+    y = [["x", "y"], ["z"]]
+    templates = ["word[0]", "suffix(1)[0]", "pos[0]", "suffix(1, pos)[0]"]
+    tagger = SequenceTagger(templates, ("word", "pos"), random_state=0).fit(X, y)
+    before, words = weights(tagger), tagger._source.encoder._words
+    known = [dict(column.words) for column in words]
+    with pytest.raises(SeqpaError, match="sentence 1, token 2, column 'pos'"):
+        tagger.partial_fit([[("new", "Q"), ("newer", None)]], [["x", "y"]])
+    assert [dict(column.words) for column in words] == known
+    assert weights(tagger) == before
+    assert len(tagger.predict([[("new", "Q"), ("newer", "D")]])[0]) == 2
+    # The features that training wanted are those of training that succeeded.
+    with pytest.raises(SeqpaError, match="expected a string"):
+        tagger.set_params(features=["pos[0]"]).fit([[("a", None)]], [["x"]])
+    with pytest.raises(SeqpaError, match="features or columns have changed"):
+        tagger.partial_fit(X, y)
 
 
 def test_more_labels_than_a_chain_can_number_are_refused() -> None:

@@ -8,7 +8,7 @@ ids, template by template.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -175,7 +175,7 @@ class FeatureEncoder:
         A new feature must reach the cutoff within this corpus.
         """
         starts = self._check(columns, lengths)
-        words = self._numbered(columns, starts, Column.learn)
+        words = self._numbered(columns, starts, learn=True)
         return self._encode(words, starts, grow=True)
 
     def transform(
@@ -189,7 +189,7 @@ class FeatureEncoder:
         walk : of `FeatureTable.walk`, to leave out features that others stand for.
         """
         starts = self._check(columns, lengths)
-        words = self._numbered(columns, starts, Column.look_up)
+        words = self._numbered(columns, starts, learn=False)
         return self._encode(words, starts, False, walk)
 
     def _check(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> NDArray[np.int64]:
@@ -207,23 +207,29 @@ class FeatureEncoder:
         return starts
 
     def _numbered(
-        self,
-        columns: Sequence[Sequence[str]],
-        starts: NDArray[np.int64],
-        number: Callable[[Column, Sequence[str], NDArray[np.int32]], NDArray[np.int32]],
+        self, columns: Sequence[Sequence[str]], starts: NDArray[np.int64], learn: bool
     ) -> hashing.Words:
-        """The tokens' words as `number` numbers them in each column, and what lexicons mark."""
+        """The tokens' words by number in each column, and what lexicons mark.
+
+        Words are learned when all columns have been looked at: bad input changes nothing.
+        """
         ids = self.room_for_words(len(columns[0]))
-        unknown = []
+        fresh = []
         for column, words, row in zip(self._words, columns, ids, strict=False):
             try:
-                unknown.append(number(column, words, row))
+                fresh.append(column.number(words, row))
             except NotAString as error:
                 i, word = error.args
                 raise _not_a_string(column, i, word, starts) from None
         self._mark(ids, columns, starts)
+        if learn:
+            for column, own in zip(self._words, fresh, strict=True):
+                if own:
+                    column.learn(own)
+            return self.words(ids)
         found = self.words(ids)
-        self._layout.add_unknown(found, unknown)
+        values = [c.values_of(list(own)) for c, own in zip(self._words, fresh, strict=True)]
+        self._layout.add_unknown(found, values)
         return found
 
     def room_for_words(self, n_tokens: int) -> NDArray[np.int32]:

@@ -44,6 +44,11 @@ class FeatureSource:
         if callable(features):
             return cls(DictEncoder(cutoff), features)
         kind = "words" if isinstance(X, Corpus) else token_kind(X)
+        if kind == "features" and features == "auto" and tuple(columns) != ("word",):
+            raise SeqpaError(
+                f"the columns {', '.join(columns)} are named, but tokens are dicts or lists: give "
+                f"tuples of these columns, or features=None for tokens that already are features"
+            )
         if kind == "features" and (features is None or features == "auto"):
             return cls(DictEncoder(cutoff), None)
         if kind == "features":
@@ -101,6 +106,7 @@ class FeatureSource:
     def _call(self, encode: Callable[..., Encoded], X: Any) -> Encoded:
         if isinstance(self.encoder, FeatureEncoder):
             return encode(*flat_columns(X, self.encoder.columns))
+        check_sentences(X)
         if self.function is None:
             return encode(X)
         sentences = X.X if isinstance(X, Corpus) else X
@@ -134,6 +140,7 @@ def is_list(value: Any) -> bool:
         hasattr(value, "__len__")
         and hasattr(value, "__getitem__")
         and not isinstance(value, (str, bytes, Mapping))
+        and getattr(value, "ndim", 1) > 0
     )
 
 
@@ -250,7 +257,12 @@ def flat_labels(X: Any, y: Any) -> list[str]:
             raise SeqpaError(f"sentence {i + 1} has {tokens} tokens, but {len(labels)} labels")
     flat = list(chain.from_iterable(y))
     kinds = set(map(type, flat))
-    if not kinds <= {str, np.str_}:
-        bad = next(label for label in flat if not isinstance(label, str))
-        raise SeqpaError(f"the label {bad!r} is not a string")
-    return flat if kinds <= {str} else list(map(str, flat))
+    if kinds <= {str}:
+        return flat
+    for i, labels in enumerate(y):
+        for label in labels:
+            if not isinstance(label, str):
+                raise SeqpaError(
+                    f"sentence {i + 1}: the label {label!r} is not a string: give str(label)"
+                )
+    return list(map(str.__str__, flat))  # without the dress of an enum, whose str() is another

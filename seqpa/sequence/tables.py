@@ -57,15 +57,8 @@ class Column:
         ]
         self.table = np.full((1, len(own)), -1, np.int32)
 
-    def learn(self, words: Sequence[str], ids: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Write each word's number to `ids`; a new one gets the next, so that all are known."""
-        fresh = self._number(words, ids)
-        if fresh:
-            self._compute(fresh)
-        return _NO_ROWS
-
-    def _compute(self, fresh: dict[str, int]) -> None:
-        """Take in new words: fill their rows of the table."""
+    def learn(self, fresh: dict[str, int]) -> None:
+        """Take in new words, as `number` numbered them: fill their rows of the table."""
         before, after = len(self.words), len(self.words) + len(fresh)
         self.words.update(fresh)
         if after > len(self.table):
@@ -80,13 +73,6 @@ class Column:
                 strings.enter(function(fresh), values, row)
                 self.table[before:after, k] = row
 
-    def look_up(self, words: Sequence[str], ids: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Write each word's number to `ids`; those that are not known count on behind the others.
-
-        Returns the values of these, as `values_of`. Changes nothing: safe from many threads.
-        """
-        return self.values_of(list(self._number(words, ids)))
-
     def values_of(self, unknown: list[str]) -> NDArray[np.int32]:
         """A row for each attribute, if any is computed: its values of words that are not known."""
         if not self.computes:
@@ -99,8 +85,9 @@ class Column:
                 self._affixes.look_up(unknown, self.values, rows)
         return rows
 
-    def _number(self, words: Sequence[str], ids: NDArray[np.int32]) -> dict[str, int]:
-        """Write each word's number; returns those of the words that are not known."""
+    def number(self, words: Sequence[str], ids: NDArray[np.int32]) -> dict[str, int]:
+        """Write each word's number to `ids`; those that are not known count on behind the others,
+        and are returned. Changes nothing: safe from many threads."""
         fresh: dict[str, int] = {}
         if not self.functions and {str}.issuperset(map(type, words)):
             return fresh  # nothing looks at this column

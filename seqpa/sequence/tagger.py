@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import strings
+from seqpa._kernel.chain import FORBIDDEN
 from seqpa.data.corpus import Corpus
 from seqpa.errors import NotTrainedError, SeqpaError
 from seqpa.sequence.constraints import check_legal, penalties
 from seqpa.sequence.costs import sequence_cost
-from seqpa.sequence.decoder import Decoder, FrozenWeights
+from seqpa.sequence.decoder import Decoder, FrozenWeights, no_legal_sequence
 from seqpa.sequence.encode import Encoded, starts_of
 from seqpa.sequence.explain import TokenExplanation, explain
 from seqpa.sequence.inputs import (
@@ -37,6 +38,8 @@ from seqpa.sequence.training import (
     extend,
     generator,
     label_indices,
+    sum_of,
+    undoing,
     with_new,
 )
 from seqpa.sequence.weights import TrainingWeights
@@ -165,8 +168,9 @@ class SequenceTagger:
         self._check_parameters()
         flat = self._nonempty(flat_labels(X, y))
         dev_pair = self._dev(dev)
+        undo = None
         if self._resumed is not None:
-            state, self._resumed = self._resumed, None
+            state = self._resumed
             encoded = state.source.transform(X)
             unknown = set(flat) - set(state.labels)
             if unknown:
@@ -177,21 +181,41 @@ class SequenceTagger:
         elif self.warm_start and self.__sklearn_is_fitted__():
             self._check_same_features()
             state = self._warm_state()
+            frozen = self._frozen
+            undo = undoing(state, lambda: TrainingWeights.thawed(frozen, self._second_order))
             encoded = extend(state, X, flat)
             self._moved(state)  # the encoder knows more features than the frozen weights
         else:
             source = self._choose_source(X, flat)
             encoded = source.learn(X)
+            self._seen_with = self._what_is_seen()
             labels = sorted(set(flat))
             weights = TrainingWeights(
                 len(labels), source.encoder.n_features, source.n_pair_features, self._second_order
             )
             state = TrainingState(source, labels, weights, generator(self.random_state))
-        gold = label_indices(flat, state.labels)
-        learner = self._learner(state.labels)
-        check_legal(gold, encoded.starts, learner.rules, state.labels)
-        del X, y, flat
-        yield from self._epochs(state, learner, encoded, gold, dev_pair, record)
+        try:
+            gold = label_indices(flat, state.labels)
+            self._check_data(state, encoded, gold)
+            learner = self._learner(state.labels)
+            check_legal(gold, encoded.starts, learner.rules, state.labels)
+            del X, y, flat
+            yield from self._epochs(state, learner, encoded, gold, dev_pair, record)
+        except Exception:
+            if undo is not None:  # as if this training had not begun
+                undo()
+                self._moved(state)
+            raise
+
+    def _check_data(self, state: TrainingState, encoded: Encoded, gold: NDArray[np.int32]) -> None:
+        """Training that goes on wants the data that it began with."""
+        data = sum_of(encoded, gold)
+        if self._resumed is not None and state.data not in (None, data):
+            raise SeqpaError(
+                "the training state was saved on other data: go on with those, or learn from more "
+                "with partial_fit or warm_start"
+            )
+        state.data, self._resumed = data, None
 
     def _epochs(
         self,
@@ -204,7 +228,8 @@ class SequenceTagger:
     ) -> Iterator[Epoch]:
         n = len(encoded.starts) - 1
         dev_encoded = None if dev is None else state.source.transform(dev[0])
-        while state.epoch < self.epochs:
+        patience = self.epochs if self.patience is None else self.patience
+        while state.epoch < self.epochs and state.epoch - state.best_epoch < patience:
             order = state.rng.permutation(n) if self.shuffle else np.arange(n)
             begun = time.perf_counter()
             totals = learner.epoch(state.weights, encoded, gold, order.astype(np.int64), record)
@@ -227,15 +252,14 @@ class SequenceTagger:
                 state.best_epoch = state.epoch
             self.n_iter_ = state.best_epoch
             yield Epoch(state.epoch, totals, seconds, score, best)
-            if self.patience is not None and state.epoch - state.best_epoch >= self.patience:
-                return
 
     def partial_fit(self, X: Any, y: Any = None) -> SequenceTagger:
         """One pass over new sentences, in the order given, with new features and new labels.
 
         Nothing learned before is forgotten. With `average` the mean goes over all sentences since
         training began, so that what is new shows in it slowly; with average=False it shows at
-        once. After `load`, which keeps no averaging sums, a new mean begins at the model's weights.
+        once. After `load`, and in a copy by pickle or copy.deepcopy, there are no averaging sums: a
+        new mean begins at the model's weights.
         """
         self._check_parameters()
         flat = flat_labels(X, y)
@@ -256,22 +280,25 @@ class SequenceTagger:
         learner = self._learner(labels)
         gold = label_indices(flat, labels)
         check_legal(gold, starts_of(lengths_of(X), len(flat)), learner.rules, labels)
-        before = state.weights.copy() if learner.cost.kind == "outside" else None
-        known, was_fitted = state.labels, self.__sklearn_is_fitted__()
+        undo = None
+        if learner.cost.kind == "outside":
+            before = state.weights.copy()
+            undo = undoing(state, lambda: before)
+        was_fitted = self.__sklearn_is_fitted__()
         encoded = extend(state, X, flat)
+        self._seen_with = self._what_is_seen()
         if was_fitted:
             self._moved(state)  # the encoder knows more features than the frozen weights
         order = np.arange(len(encoded.starts) - 1, dtype=np.int64)
         try:
             learner.epoch(state.weights, encoded, gold, order)
         except BaseException:  # the user's cost failed: as if nothing had been learned here
-            if before is not None and was_fitted:
-                encoder = state.source.encoder
-                before.resize(len(known), encoder.n_features, state.source.n_pair_features)
-                state.weights, state.labels = before, known
+            if undo is not None and was_fitted:
+                undo()
                 self._moved(state)
             raise
         self._moved(state)
+        state.data = self._resumed = None
         self.n_iter_ = state.best_epoch = state.epoch
         return self
 
@@ -281,9 +308,7 @@ class SequenceTagger:
 
     def _choose_source(self, X: Any, flat: list[str]) -> FeatureSource:
         cutoff = int(self.cutoff) if isinstance(self.cutoff, np.integer) else self.cutoff
-        source = FeatureSource.choose(self.features, self.columns, cutoff, self.resources, X, flat)
-        self._seen_with = self._what_is_seen()
-        return source
+        return FeatureSource.choose(self.features, self.columns, cutoff, self.resources, X, flat)
 
     def _what_is_seen(self) -> tuple[Any, Any]:
         features = self.features
@@ -395,7 +420,7 @@ class SequenceTagger:
     # Tagging
 
     def predict(self, X: Any, fixed: Any = None) -> list[list[str]]:
-        """The best label list of each sentence; safe to call from many threads.
+        """The best label list of each sentence; safe to call from many threads, while none trains.
 
         fixed : None, or for each sentence a list with the label that a token must get, or None
             where it is free.
@@ -438,6 +463,8 @@ class SequenceTagger:
         result = []
         for i in range(len(encoded.starts) - 1):
             scores = tagging.decoder.max_marginals(encoded, i)
+            if scores.size and scores.max() < 0.5 * FORBIDDEN:
+                raise no_legal_sequence(i, False)
             if scores.shape[1] > 1:
                 ordered = np.sort(scores, axis=1)
                 margins = ordered[:, -1] - ordered[:, -2]

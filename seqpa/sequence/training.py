@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +48,7 @@ class TrainingState:
     epoch: int = 0
     best_score: float | None = None
     best_epoch: int = 0
+    data: list[int] | None = None  # the sum of the data in training, None after others came
 
 
 def dev_score(gold: list[list[str]], predicted: list[list[str]]) -> float:
@@ -66,6 +69,25 @@ def extend(state: TrainingState, X: Any, flat: list[str]) -> Encoded:
         len(state.labels), state.source.encoder.n_features, state.source.n_pair_features
     )
     return encoded
+
+
+def undoing(state: TrainingState, weights: Callable[[], TrainingWeights]) -> Callable[[], None]:
+    """A function that takes back what is learned from now on: the labels, and the weights as the
+    other function gives them. Features stay numbered."""
+    labels = state.labels
+
+    def undo() -> None:
+        state.weights, state.labels = weights(), labels
+        source = state.source
+        state.weights.resize(len(labels), source.encoder.n_features, source.n_pair_features)
+
+    return undo
+
+
+def sum_of(encoded: Encoded, gold: NDArray[np.int32]) -> list[int]:
+    """Numbers by which training data are known again: sentences, tokens, features, labels."""
+    counts = [len(encoded.starts) - 1, len(gold), len(encoded.features)]
+    return [*counts, zlib.crc32(gold.tobytes())]
 
 
 def with_new(labels: list[str], flat: list[str]) -> list[str]:
