@@ -57,7 +57,7 @@ def adversarial(case: Case, rng: np.random.Generator, step: str, C: float) -> Ca
     return twin
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     seed=SEEDS,
     kind=st.sampled_from(KINDS),
@@ -104,7 +104,7 @@ def test_bounds_hold(seed: int, kind: str, step: str, start: str, against: bool)
             assert applying(found)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=SEEDS, step=st.sampled_from(["PA", "PA-I", "PA-II", "perceptron"]))
 def test_separable_sequences(seed: int, step: str) -> None:
     """Data that a known u separates: the realizable theorems apply, and hold."""

@@ -73,7 +73,7 @@ def paths(encoded: Encoded, flat_path: np.ndarray) -> list[tuple[int, ...]]:
 
 
 @pytest.mark.pure
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(cases())
 def test_viterbi_is_the_best_of_all(case: Case) -> None:
     found = paths(case.encoded, case.decoder.decode(case.encoded))
@@ -85,7 +85,7 @@ def test_viterbi_is_the_best_of_all(case: Case) -> None:
 
 
 @pytest.mark.pure
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(cases(), st.randoms(use_true_random=False))
 def test_fixed_labels_are_kept_and_the_rest_is_best(case: Case, random: Any) -> None:
     wishes = [
@@ -101,7 +101,7 @@ def test_fixed_labels_are_kept_and_the_rest_is_best(case: Case, random: Any) -> 
 
 
 @pytest.mark.pure
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(cases(), st.integers(1, 30))
 def test_nbest_are_the_best_of_all(case: Case, k: int) -> None:
     for i, sentence in enumerate(case.sentences):
@@ -118,7 +118,7 @@ def test_nbest_are_the_best_of_all(case: Case, k: int) -> None:
 
 
 @pytest.mark.pure
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(cases())
 def test_max_marginals_are_the_best_through_each_label(case: Case) -> None:
     for i, sentence in enumerate(case.sentences):
@@ -128,7 +128,7 @@ def test_max_marginals_are_the_best_through_each_label(case: Case) -> None:
 
 
 @pytest.mark.pure
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(cases(pairs=True))
 def test_potentials_hold_what_pair_features_add(case: Case) -> None:
     for i, sentence in enumerate(case.sentences):
@@ -164,7 +164,7 @@ def unpruned(weights: FrozenWeights) -> FrozenWeights:
 
 
 @pytest.mark.pure
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 40),

@@ -102,7 +102,6 @@ def learned(templates: list[str], X: list, cutoff: int = 1) -> FeatureEncoder:
 
 
 @pytest.mark.pure
-@settings(deadline=None)
 @given(
     template_lists,
     sentences,
@@ -140,7 +139,7 @@ def test_every_weight_counts_exactly_once(
 
 
 @pytest.mark.pure
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(template_lists, sentences, st.sampled_from([3, 30]), st.integers(0, 2**32))
 def test_a_composed_row_is_rounded_once_and_dense_or_sparse_as_any_other(
     templates, X, n_labels, seed

@@ -56,7 +56,7 @@ def rules(draw: Any) -> tuple[Any, list[str], reference.Legal]:
 
 
 @pytest.mark.pure
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(
     rules(),
     st.integers(0, 2**32 - 1),
@@ -102,7 +102,7 @@ def test_the_best_legal_sequence(
 
 
 @pytest.mark.pure
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from(["bio", "bioes"]))
 def test_pruning_under_constraints_changes_nothing(seed: int, kinds: int, scheme: str) -> None:
     rng = np.random.default_rng(seed)

@@ -106,7 +106,7 @@ def cut(seed: int, d: int, depth: float):
     return rng, root, P, w, g, body
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(seed=SEEDS, d=st.integers(1, 6), depth=st.floats(0.0, 0.99))
 def test_the_next_ellipsoid_covers_what_is_left(seed: int, d: int, depth: float) -> None:
     """Theorem 1: random points of E_t ∩ C_t, its rim and its corner lie in E_t+1."""
@@ -125,7 +125,7 @@ def test_the_next_ellipsoid_covers_what_is_left(seed: int, d: int, depth: float)
     assert reach.max() <= 1.0 + 1e-6
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=SEEDS, d=st.integers(2, 5), alpha=st.floats(0.01, 0.9))
 def test_the_inverse_of_the_shape(seed: int, d: int, alpha: float) -> None:
     """P⁻¹ after CELLIP's step and IELLIP's, as `seqpa.core.ellipsoid` and the slides give it."""
@@ -151,7 +151,7 @@ def separable(rng: np.random.Generator, d: int, n: int, margin: float):
     return X[keep], y[keep], u
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     seed=SEEDS,
     margin=st.sampled_from([0.02, 0.1, 0.3]),
@@ -180,7 +180,7 @@ def test_theorem_2(seed: int, margin: float, a: float) -> None:
     assert sum(run.mistakes for run in runs) <= slides
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     seed=SEEDS,
     kind=st.sampled_from(list(KINDS)),

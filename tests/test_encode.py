@@ -169,7 +169,6 @@ def ordered_names(tokens: list[list[str]]) -> list[str]:
 
 
 @pytest.mark.pure
-@settings(deadline=None)
 @given(template_lists, corpora, corpora)
 def test_encoding_equals_the_naive_extractor(templates, corpus, other) -> None:
     check_against_the_naive_extractor(templates, corpus, other)
@@ -211,7 +210,7 @@ def test_templates_of_one_shape_over_sentences_of_several_blocks() -> None:
     check_against_the_naive_extractor(templates, corpus[:4], corpus[3:])
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(template_lists, corpora, corpora)
 def test_extending_keeps_old_ids_and_equals_one_fit_of_all(templates, corpus, other) -> None:
     encoder = make(templates)
@@ -227,7 +226,7 @@ def test_extending_keeps_old_ids_and_equals_one_fit_of_all(templates, corpus, ot
     assert sorted(whole.pair_feature_names()) == sorted(encoder.pair_feature_names())
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(template_lists, corpora, corpora, st.integers(2, 3))
 def test_the_cutoff_drops_rare_features(templates, corpus, other, cutoff) -> None:
     encoder = make(templates, cutoff)
@@ -245,7 +244,7 @@ def test_the_cutoff_drops_rare_features(templates, corpus, other, cutoff) -> Non
     assert names_of(encoder, later) == [[n for n in ns if n in enough] for ns in expected]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(template_lists, corpora, corpora, st.randoms(use_true_random=False))
 def test_pruning_keeps_exactly_the_chosen_features(templates, corpus, other, random) -> None:
     encoder = make(templates)
@@ -268,7 +267,7 @@ def test_pruning_keeps_exactly_the_chosen_features(templates, corpus, other, ran
     assert names_of(pruned, both) == expected_names(templates, other)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(template_lists, corpora, corpora)
 def test_arrays_and_pickle_bring_back_the_same_encoder(templates, corpus, other) -> None:
     encoder = make(templates)
@@ -298,7 +297,7 @@ def small_encoder() -> FeatureEncoder:
 
 
 @pytest.mark.pure
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.data())
 def test_a_damaged_encoder_is_an_error_and_never_a_wrong_index(data) -> None:
     arrays, header = small_encoder().to_arrays()

@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -164,7 +164,6 @@ def test_classes_may_come_again_in_any_order_but_not_change() -> None:
     st.lists(st.integers(-128, 127), min_size=1, max_size=40),
     st.sampled_from([np.int8, np.int16, np.int64]),
 )
-@settings(deadline=None)
 def test_counted_labels_are_sorted_labels(labels: list[int], kind: type) -> None:
     y = np.array(labels, dtype=kind)
     classes, target = _base._classes_of(y)

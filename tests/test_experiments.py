@@ -362,7 +362,7 @@ def test_ellipsoid_kept_as_its_updates_is_the_same(method: str) -> None:
     assert np.allclose(W, full.weights)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 40), st.floats(0.0, 0.5))
 def test_best_linear_is_the_best_of_many_directions(seed: int, n: int, p: float) -> None:
     x, y = gaussians(n, seed, instance_noise=1.0, label_noise=p)

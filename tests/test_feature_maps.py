@@ -106,7 +106,7 @@ RHO = np.array([[0, 1, 4.0], [2, 0, 1], [0.25, 3, 0]])
     ],
     ids=["multiclass", "multilabel", "prediction-based", "max-loss"],
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_single_prototype_learning_is_the_paper_s(problem, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -122,7 +122,7 @@ def test_the_scale_may_become_tiny() -> None:
     np.testing.assert_allclose(learner.mean_weights[0], expected.mean, rtol=1e-9)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     seed=st.integers(0, 2**32 - 1),
     margin=st.sampled_from([0.0, 0.2, 1.0]),

@@ -138,7 +138,7 @@ def test_linear_kernel_ball_is_the_linear_ball() -> None:
             np.testing.assert_allclose(*both, atol=1e-6)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(1, 12))
 def test_blocks_and_calls_do_not_matter(seed: int, size: int) -> None:
     rng = np.random.default_rng(seed)

@@ -44,7 +44,7 @@ def residual(A, b, x, lower, upper) -> float:
 # The solver.
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 10**6))
 def test_optimal_whatever_the_problem(seed: int) -> None:
     """Singular matrices, equal examples, whole numbers, wide and narrow boxes, no box."""

@@ -150,7 +150,7 @@ def test_two_labels_are_pa(step: str) -> None:
     np.testing.assert_allclose(both.weights, pa.weights, atol=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     seed=SEEDS,
     step=st.sampled_from([*STEPS, *UPDATES]),

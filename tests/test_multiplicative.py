@@ -116,7 +116,7 @@ def test_dense_and_sparse_passes_may_alternate() -> None:
     np.testing.assert_allclose(mixed.mean_weights, plain.mean_weights, rtol=1e-9)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(seed=SEEDS, kind=st.sampled_from(KINDS), step=st.sampled_from(["PA", "PA-I", "PA-II"]))
 def test_bounds_hold(seed: int, kind: str, step: str) -> None:
     """Lemma 1 and all that follows, with relative entropies: any sequence, any distribution u."""
@@ -136,7 +136,7 @@ def test_bounds_hold(seed: int, kind: str, step: str) -> None:
         assert any(b.applies for b in found)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(seed=SEEDS, kind=st.sampled_from(["regression", "multiclass", "uniclass"]))
 def test_theorem_4(seed: int, kind: str) -> None:
     """Examples that a distribution u fits, with ε > ε* and ε = ε*: it applies, and holds."""

@@ -180,7 +180,7 @@ def test_tol_ends_when_every_label_is_content() -> None:
     assert losses.max() ** 2 <= 1e-3 * (1 + 1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     step=st.sampled_from(["PA", "PA-I", "PA-II", "perceptron"]),

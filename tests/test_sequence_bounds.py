@@ -151,7 +151,7 @@ def separable_draws(seeds: range, cost: str = "zero-one") -> list[tuple[Data, re
 
 
 @pytest.mark.pure
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(["perceptron", "pa", "pa-i", "pa-ii"]),
@@ -216,7 +216,7 @@ def test_theorem_10_as_printed(update: str) -> None:
 
 
 @pytest.mark.pure
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(COSTS)))
 def test_theorem_10_and_the_steps_of_its_proof(seed: int, cost: str) -> None:
     """Σρ / max{R², √ρ/C} <= Στℓ <= ‖u‖² + 2CΣℓ*, and ρ <= ℓ² in each round."""

@@ -163,7 +163,7 @@ def test_weights_equal_the_dictionary_trainer(algorithm: str, update: str, cost:
 
 
 @pytest.mark.pure
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(ALGORITHMS),

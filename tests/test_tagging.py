@@ -68,7 +68,7 @@ def plainly(how: Tagging, X: list, fixed: np.ndarray | None = None) -> list[list
 
 
 @pytest.mark.pure
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(st.sampled_from(TEMPLATES), min_size=1, max_size=8, unique=True),
     st.booleans(),
