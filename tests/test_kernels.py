@@ -83,10 +83,14 @@ def test_equals_the_twin_on_its_features(kind: str, step: str, name: str) -> Non
         learner.run(examples, case.target, C=C, order=part, record=True)
         for part in (order[:27], order[27:])
     ]
-    np.testing.assert_allclose(np.concatenate([r.losses for r in runs]), twin.losses, atol=1e-7)
+    losses = np.concatenate([r.losses for r in runs])
+    np.testing.assert_allclose(losses, twin.losses, atol=1e-7)
     np.testing.assert_allclose(np.concatenate([r.taus for r in runs]), twin.taus, atol=1e-7)
-    if kind != "uniclass":  # an RBF's φ(x) lie at a distance of 1 from zero: exactly on a kink
-        np.testing.assert_allclose(sum(r.cost for r in runs), sum(twin.costs))
+    # An RBF's φ(x) lie at a distance of 1 from zero: exactly on a kink, where rounding decides.
+    larger = np.maximum(losses, twin.losses)
+    far = (larger == 0) | (larger > 1e-9)
+    costs = np.concatenate([r.costs for r in runs])
+    np.testing.assert_allclose(costs[far], np.array(twin.costs)[far])
     assert len(learner.support) <= 27  # one place each, however often it comes
     if kind.startswith("uniclass"):
         want = np.linalg.norm(Phi - twin.mean[: Phi.shape[1]], axis=1)
