@@ -9,7 +9,6 @@ lists the arrays.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -91,6 +90,8 @@ def write_file(path: Path, kind: str, header: dict[str, Any], arrays: Arrays) ->
 
 
 def _checksum(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    import hashlib  # brings OpenSSL: three megabytes that training can do without
+
     rest = {name: value for name, value in header.items() if name != "checksum"}
     digest = hashlib.sha256(json.dumps(rest, sort_keys=True).encode())
     for name in sorted(arrays):

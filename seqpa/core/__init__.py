@@ -36,23 +36,50 @@ generalized passive-aggressive approaches.
 
 from __future__ import annotations
 
-from seqpa.core.costs import Hierarchy, cost_matrix
-from seqpa.core.examples import Examples
-from seqpa.core.feature_maps import FeatureMap, LabelTfidf
-from seqpa.core.learner import Learner, Run, passes
-from seqpa.core.problems import (
-    Binary,
-    CostSensitive,
-    Multiclass,
-    Multilabel,
-    OneVsRest,
-    Problem,
-    Regression,
-    Uniclass,
-)
-from seqpa.core.steps import STEPS, step_size
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
+if TYPE_CHECKING:
+    from seqpa.core.costs import Hierarchy, cost_matrix
+    from seqpa.core.examples import Examples
+    from seqpa.core.feature_maps import FeatureMap, LabelTfidf
+    from seqpa.core.learner import Learner, Run, passes
+    from seqpa.core.problems import (
+        Binary,
+        CostSensitive,
+        Multiclass,
+        Multilabel,
+        OneVsRest,
+        Problem,
+        Regression,
+        Uniclass,
+    )
+    from seqpa.core.steps import STEPS, step_size
+
+# Name -> module. Loaded at first use: who wants the costs alone, as the sequence taggers do, does
+# not pay for the learners on vectors and their kernels.
+_HOMES: dict[str, str] = {
+    "STEPS": "steps",
+    "Binary": "problems",
+    "CostSensitive": "problems",
+    "Examples": "examples",
+    "FeatureMap": "feature_maps",
+    "Hierarchy": "costs",
+    "LabelTfidf": "feature_maps",
+    "Learner": "learner",
+    "Multiclass": "problems",
+    "Multilabel": "problems",
+    "OneVsRest": "problems",
+    "Problem": "problems",
+    "Regression": "problems",
+    "Run": "learner",
+    "Uniclass": "problems",
+    "cost_matrix": "costs",
+    "passes": "learner",
+    "step_size": "steps",
+}
+
+__all__ = [  # what _HOMES has; written out for those who read without running
     "STEPS",
     "Binary",
     "CostSensitive",
@@ -72,3 +99,13 @@ __all__ = [
     "passes",
     "step_size",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"seqpa.core.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'seqpa.core' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,7 +7,6 @@ of labels (`Hierarchy`); learners want it as a square array (`cost_matrix`).
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -244,6 +243,8 @@ def _number(value: Any, right: Label, predicted: Label) -> float:
 
 
 def _nearest(label: Label, known: Mapping[Label, Any]) -> str:
+    import difflib
+
     names = {str(name): name for name in known}
     close = difflib.get_close_matches(str(label), names, n=1, cutoff=0.0)
     return f"; the nearest is {names[close[0]]!r}" if close else ""

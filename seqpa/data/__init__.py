@@ -21,17 +21,13 @@ Why WRB X
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Protocol, TextIO, TypeAlias
 
-from seqpa.data import conll, conllu, jsonl, schemes, text
-from seqpa.data.columns import Columns
+from seqpa.data import schemes
 from seqpa.data.corpus import Corpus, Extras, Layout, Sentence, Token
-from seqpa.data.nltk_corpora import read_nltk
-from seqpa.data.sink import open_sink
 from seqpa.data.source import BLOCK_BYTES, Block, read_blocks, source_name
 from seqpa.errors import SeqpaError
 
@@ -47,6 +43,7 @@ __all__ = [
     "write_tagged",
 ]
 
+# A format's module is imported when a file has it: most programs meet one of them.
 FORMATS = ("conll", "conllu", "jsonl", "text", "nltk")
 CHUNK_BYTES = 1 << 18
 Labels: TypeAlias = "Sequence[str] | Sequence[Sequence[str]]"
@@ -124,6 +121,8 @@ def read_chunks(
     to_scheme = None if scheme is None else _SchemeChange(scheme, source_name(path))
     chunks: Iterator[Corpus]
     if format == "nltk":
+        from seqpa.data.nltk_corpora import read_nltk
+
         chunks = read_nltk(str(path), columns, label or "label", with_labels)
     else:
         layout = keep_layout or to_scheme is not None
@@ -159,6 +158,8 @@ def write_tagged(
     field (``label``) for CoNLL-U; as ``labels`` for JSON. Any other is written in ``format``
     (conll by default). ``inline`` writes text as ``word_label``, one sentence a line.
     """
+    from seqpa.data.sink import open_sink
+
     known = [name for name in FORMATS if name != "nltk"]
     if format is not None and format not in known:
         raise _unknown_format(format, known)
@@ -184,11 +185,19 @@ def _rendered(
     if layout is not None and format in (None, layout.format) and (inline or not is_text):
         return layout.render(labels, extras)
     if inline:
+        from seqpa.data import text
+
         return text.render_inline(corpus, labels, extras)
     if format == "conllu":
+        from seqpa.data import conllu
+
         return conllu.render(corpus, labels, extras, label)
     if format == "jsonl":
+        from seqpa.data import jsonl
+
         return jsonl.render(corpus, labels, extras)
+    from seqpa.data import conll
+
     return conll.render(corpus, labels, extras)
 
 
@@ -206,14 +215,25 @@ def _reader(
             raise SeqpaError(
                 f"plain text has no labels; read {', '.join(FORMATS[:3])} files to learn from"
             )
-        return text.TextReader(tokenizer, language, keep_layout)
+        from seqpa.data.text import TextReader
+
+        return TextReader(tokenizer, language, keep_layout)
     if format == "conllu":
+        from seqpa.data.conllu import ConlluReader
+
         fields = ("word",) if columns is None else columns
-        return conllu.ConlluReader(fields, label or "upos", with_labels, keep_layout)
+        return ConlluReader(fields, label or "upos", with_labels, keep_layout)
+    from seqpa.data.columns import Columns
+
     names = ("word", "label") if columns is None else columns
     plan = Columns.checked(names, label or "label", with_labels)
-    kind = conll.ConllReader if format == "conll" else jsonl.JsonReader
-    return kind(plan, with_labels, keep_layout)
+    if format == "jsonl":
+        from seqpa.data.jsonl import JsonReader
+
+        return JsonReader(plan, with_labels, keep_layout)
+    from seqpa.data.conll import ConllReader
+
+    return ConllReader(plan, with_labels, keep_layout)
 
 
 class _SchemeChange:
@@ -262,6 +282,8 @@ def _flat(labels: Labels) -> Sequence[str]:
 
 
 def _unknown_format(format: str, known: Sequence[str]) -> SeqpaError:
+    import difflib
+
     near = difflib.get_close_matches(format, known, 1)
     hint = f"did you mean {near[0]}?" if near else f"right are {', '.join(known)}"
     return SeqpaError(f"format: {format!r} is not known; {hint}")

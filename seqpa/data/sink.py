@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import os
 import sys
 from collections.abc import Iterator
@@ -69,6 +68,8 @@ def open_sink(target: str | Path | TextIO, encoding: str = "utf-8") -> Iterator[
     try:
         with stream:
             if path.suffix == ".gz":
+                import gzip
+
                 with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
                     yield Sink(packed, str(target), encoding)  # type: ignore[arg-type]
             else:

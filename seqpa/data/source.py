@@ -7,11 +7,8 @@ errors that belong to them are settled here, once.
 from __future__ import annotations
 
 import codecs
-import difflib
-import gzip
 import re
 import sys
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -145,6 +142,8 @@ def _opened(path: str | Path) -> Iterator[BinaryIO]:
 def _unzipped(stream: BinaryIO) -> BinaryIO:
     peek = getattr(stream, "peek", None)
     if peek is not None and peek(2)[:2] == b"\x1f\x8b":
+        import gzip
+
         return gzip.GzipFile(fileobj=stream)  # type: ignore[return-value]
     return stream
 
@@ -154,10 +153,17 @@ def _read(stream: BinaryIO, size: int, piped: bool, name: str) -> bytes:
         if piped and hasattr(stream, "read1"):
             return stream.read1(size)
         return stream.read(size)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except _gzip_errors() as error:  # asked only when something went wrong
         raise SeqpaError(f"{name}: damaged or cut-off gzip data ({error})") from None
     except OSError as error:
         raise SeqpaError(f"{name}: cannot be read ({error.strerror})") from None
+
+
+def _gzip_errors() -> tuple[type[Exception], ...]:
+    import gzip
+    import zlib
+
+    return EOFError, zlib.error, gzip.BadGzipFile
 
 
 def _decoder(encoding: str, name: str) -> codecs.IncrementalDecoder:
@@ -186,6 +192,8 @@ def _undecodable(
 def _unopenable(path: Path, error: OSError) -> SeqpaError:
     if isinstance(error, FileNotFoundError):
         if path.parent.is_dir():
+            import difflib
+
             names = [entry.name for entry in path.parent.iterdir()]
             near = difflib.get_close_matches(path.name, names, 1, 0.5)
             hint = f"; did you mean {path.parent / near[0]}?" if near else ""

@@ -23,7 +23,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from seqpa.errors import SeqpaError
 from seqpa.sequence.attributes import KINDS, Kind
@@ -207,6 +206,8 @@ class _Parser:
         return Part(attribute, offset)
 
     def unknown(self, name: str, known: list[str]) -> str:
+        from difflib import get_close_matches
+
         near = get_close_matches(name, known, 1, 0.6)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
         return f"unknown name {name!r}; {hint}"
