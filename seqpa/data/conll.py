@@ -86,7 +86,7 @@ class ConllReader:
         """The sentences of a block; equal strings become one object through ``pool``."""
         if not self._width:
             self._settle(block)
-        token_at, sentence, body = self._tokens(block)
+        token_at, lengths, body = self._tokens(block)
         width = self._width or len(self._columns.all)
         wanted: list[list[str] | None] = [None] * width
         places = self._columns.inputs(width == len(self._columns.all))
@@ -108,7 +108,7 @@ class ConllReader:
         layout = None
         if self._keep_layout:
             layout = LineLayout(block, token_at, "\t" if width == 1 else self._separator)
-        return Corpus(self._columns.names, columns, run_lengths(sentence), labels, layout)
+        return Corpus(self._columns.names, columns, lengths, labels, layout)
 
     def _settle(self, block: Block) -> None:
         """Find the separator and the number of cells from the first line that is a token."""
@@ -133,7 +133,7 @@ class ConllReader:
                 return
 
     def _tokens(self, block: Block) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
-        """Which lines are tokens, the sentence of each, and their text with single separators.
+        """Which lines are tokens, the sentences' lengths, and the tokens' text, separated once.
 
         The work per line is done on the bytes, all lines at once: only lines that begin with one
         of a few signs are looked at one by one.
@@ -155,16 +155,18 @@ class ConllReader:
             elif _COMMENT.match(lines[i]) and self._is_comment(lines[i]):
                 is_token[i] = False
         token_at = np.flatnonzero(is_token)
-        sentence = np.cumsum(is_end)[token_at]
+        lengths = run_lengths(np.cumsum(is_end, dtype=np.int32)[token_at])
         if not len(token_at):
-            return token_at, sentence, ""
+            return token_at, lengths, ""
         if np.count_nonzero(first == NEWLINE) + len(token_at) == len(starts):
             body = text.strip("\n")
             while "\n\n" in body:
                 body = body.replace("\n\n", "\n")
         else:
             body = "\n".join(compress(lines, is_token.tolist()))
-        if self._separator == " " and any(odd in f"\n{body}\n" for odd in _OTHER_SPACING):
+        if self._separator == " " and (
+            body[0] == " " or body[-1] == " " or any(odd in body for odd in _OTHER_SPACING)
+        ):
             body = "\n".join(_SPACES.sub(" ", line.strip(" \t")) for line in body.split("\n"))
             counts = np.fromiter((line.count(" ") for line in body.split("\n")), dtype=np.int32)
         else:
@@ -173,7 +175,7 @@ class ConllReader:
         wrong = np.flatnonzero(counts != self._width - 1)
         if len(wrong):
             raise block.error(int(token_at[wrong[0]]), self._wrong_width(int(counts[wrong[0]]) + 1))
-        return token_at, sentence, body
+        return token_at, lengths, body
 
     def _is_comment(self, line: str) -> bool:
         if self._separator == " " and _KEY_VALUE.match(line):
