@@ -321,18 +321,26 @@ class FeatureTable:
     def reserve(self, numbers: NDArray[np.int64], n_links: int) -> None:
         """Make room for numbers below these, one for each source, and so many links."""
         if (numbers > self.room).any():
-            self.room = np.where(numbers > self.room, np.maximum(numbers, 2 * self.room), self.room)
-            before, old_direct = self.begin.tolist(), self.direct
-            self._place_numbers()
-            self.direct = np.full(self.begin[-1], -1, np.int32)
-            for new, (old, end) in zip(self.begin.tolist(), pairwise(before), strict=False):
-                self.direct[new : new + end - old] = old_direct[old:end]
-            self.kernel = self._kernel()
+            larger = np.maximum(numbers, 2 * self.room)
+            self._give(np.where(numbers > self.room, larger, self.room))
         if 2 * n_links > len(self.links):
             old_links = self.links
             self.links = np.zeros((1 << (2 * n_links - 1).bit_length(), 2), np.int64)
             self.kernel = self._kernel()
             self.kernel.rehash(old_links)
+
+    def _give(self, room: NDArray[np.int64]) -> None:
+        """Have room for just so many numbers of each source."""
+        before, old_direct = self.begin.tolist(), self.direct
+        self.room = room
+        self._place_numbers()
+        self.direct = np.full(self.begin[-1], -1, np.int32)
+        for (new, stop), (old, end) in zip(
+            pairwise(self.begin.tolist()), pairwise(before), strict=True
+        ):
+            n = min(stop - new, end - old)
+            self.direct[new : new + n] = old_direct[old : old + n]
+        self.kernel = self._kernel()
 
     def reserve_values(self, n_values: NDArray[np.int64]) -> None:
         """Make room for so many values of each attribute."""
@@ -401,6 +409,7 @@ class FeatureTable:
         """The features of each token of the sentences between `starts`: (indptr, features)."""
         token, end = int(starts[0]), int(starts[-1])
         indptr, features, work = self.room_for(end - token)
+        first = grow and self.size == 0
         if grow:
             self._described = self.names = None
             self._expect((end - token) // 8)
@@ -411,6 +420,10 @@ class FeatureTable:
                 numbers = self.room.copy()
                 numbers[len(self.bases) :] = self.counts[:n_nodes] + width
                 self.reserve(numbers, int(self.counts[n_nodes]) + n_nodes * width)
+        if first:  # few corpora that are learned from have another one come after them
+            used = self.room.copy()
+            used[len(self.bases) :] = self.counts[: len(self.lowest)]
+            self._give(used)
         features.resize(int(indptr[-1]), refcheck=False)  # in place: a copy would double the memory
         return indptr, features
 
