@@ -17,6 +17,7 @@ import pytest
 
 from seqpa.cli import main
 from seqpa.data import read
+from seqpa.origin import save_with_origin
 from seqpa.sequence.tagger import SequenceTagger
 
 PROJECT = Path(__file__).parents[1]
@@ -290,6 +291,48 @@ def test_help_is_there_without_anything_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "Commands:" in done.stdout
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_tagging_needs_nothing_that_only_training_needs(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.conll").write_text("Ada NNP\nwon VBD\n")
+    code = (
+        "import sys; from seqpa.cli import main; status = main(sys.argv[1:]); "
+        "heavy = {'seqpa.config', 'sklearn', 'nltk', 'scipy', 'yaml', 'rich', 'numpy.random'};"
+        "print(status, sorted(heavy & set(sys.modules)))"
+    )
+    out = tmp_path / "out.conll"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "tag", model, tmp_path / "in.conll", "-o", out],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "0 []\n"
+    assert out.read_text() == "Ada NNP O\nwon VBD O\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        {},
+        {"format": 3},
+        {"format": "conll", "columns": "word"},
+        {"format": "conll", "columns": 5},
+        {"format": "conll", "columns": ["word", 5]},
+        {"format": "conll", "label": 1.0},
+        {"format": "conll", "encoding": None},
+        {"format": "conll", "scheme": ["iob2"]},
+    ],
+)
+def test_a_header_that_does_not_tell_its_data(
+    model: Path, tmp_path: Path, run: Run, data: Any
+) -> None:
+    damaged = tmp_path / "m.safetensors"
+    save_with_origin(SequenceTagger.load(model), damaged, {"data": data}, ["won"])
+    status, _, told = run("tag", str(damaged), str(model))
+    assert status == 2
+    assert told == "seqpa: error: the model is damaged: its header does not tell its data\n"
 
 
 def test_help_of_every_command(run: Run) -> None:

@@ -95,15 +95,7 @@ def reading(
     encoding: str | None,
 ) -> Reading:
     """How to read data for this model."""
-    from seqpa.config import Data
-    from seqpa.errors import SeqpaError
-
-    trained = None
-    if origin.config is not None:
-        try:
-            trained = Data.model_validate(origin.config.get("data"))
-        except ValueError:
-            raise SeqpaError("the model is damaged: its header does not tell its data") from None
+    trained = None if origin.config is None else _trained_on(origin.config.get("data"))
     chosen = format or (trained.format if trained else "conll")
     same = trained is not None and chosen == trained.format
     label = trained.label if trained and same else None
@@ -119,3 +111,25 @@ def reading(
         encoding=encoding or (trained.encoding if trained else "utf-8"),
         scheme=trained.scheme if trained else None,
     )
+
+
+def _trained_on(data: Any) -> Reading:
+    """The `data` section in a model's header, which was checked when it was trained.
+
+    Read without `seqpa.config`, which takes longer to import than a page of text to tag.
+    """
+    from seqpa.errors import SeqpaError
+
+    told = data if isinstance(data, dict) else {}
+    found = Reading(
+        format=told.get("format", "conll"),
+        columns=told.get("columns"),
+        label=told.get("label"),
+        encoding=told.get("encoding", "utf-8"),
+        scheme=told.get("scheme"),
+    )
+    names = [] if found.columns is None else found.columns
+    texts = (found.format, found.encoding, found.label or "", found.scheme or "")
+    if not (told and isinstance(names, list) and {str}.issuperset(map(type, (*texts, *names)))):
+        raise SeqpaError("the model is damaged: its header does not tell its data")
+    return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +24,7 @@ def byte_lines(text: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     return data, np.append(0, ends[:-1] + 1)
 
 
-def run_lengths(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+def run_lengths(groups: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """How long each run of equal numbers is.
 
     >>> run_lengths(np.array([0, 0, 3, 4, 4])).tolist()
