@@ -127,19 +127,6 @@ def test_max_marginals_are_the_best_through_each_label(case: Case) -> None:
         np.testing.assert_allclose(found, expected.reshape(found.shape), atol=CLOSE)
 
 
-@pytest.mark.pure
-@settings(max_examples=50)
-@given(cases(pairs=True))
-def test_potentials_hold_what_pair_features_add(case: Case) -> None:
-    for i, sentence in enumerate(case.sentences):
-        em, transitions = case.decoder.potentials(case.encoded, i)
-        expected = reference.emissions(case.w, sentence, case.K)
-        np.testing.assert_allclose(em, np.array(expected).reshape(em.shape), atol=CLOSE)
-        for t in range(1, len(sentence.tokens)):
-            expected = reference.transitions(case.w, sentence, case.K, t)
-            np.testing.assert_allclose(transitions(t), expected, atol=CLOSE)
-
-
 # Larger chains, against the float64 dynamic programme
 
 

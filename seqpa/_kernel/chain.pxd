@@ -30,4 +30,3 @@ cdef class Chain:
     cdef bint viterbi(self, Sequences data, Py_ssize_t i, const int[::1] fixed, Scratch work) noexcept nogil
     cpdef Py_ssize_t decode(self, Sequences data, Py_ssize_t begin, Py_ssize_t end, const int[::1] fixed, Scratch work, int[::1] out) except? -2
     cpdef double score(self, Sequences data, Py_ssize_t i, const int[::1] path, Scratch work) except? -1
-    cpdef potentials(self, Sequences data, Py_ssize_t t, bint pairs, Scratch work)

@@ -341,25 +341,3 @@ class Chain:
                 if t + 1 == path.shape[0]:
                     total += self.last[path[t]]
         return total
-
-    @cython.ccall
-    def potentials(
-        self,
-        data: Sequences,
-        t: cython.Py_ssize_t,
-        pairs: cython.bint,
-        work: Scratch,
-    ):
-        """Fill work.em with the emissions of token t and, if asked, work.pairs with the
-        transitions into it: for max-marginals, which NumPy does."""
-        p: cython.Py_ssize_t
-        y: cython.Py_ssize_t
-        with cython.nogil:
-            self.store.emission(data, t, work)
-            if pairs:
-                if data.has_pairs:
-                    self.transition(data, t, work)
-                else:
-                    for p in range(self.n_labels):
-                        for y in range(self.n_labels):
-                            work.pairs[p, y] = self.trans[p, y]

@@ -23,7 +23,9 @@ cdef class NBest:
 
     cdef void into(self, Py_ssize_t t) noexcept nogil
     cdef double step(self, Py_ssize_t p, Py_ssize_t y) noexcept nogil
+    cdef void emit(self) noexcept nogil
     cdef void go_forward(self) noexcept nogil
+    cpdef marginals(self, double[:, ::1] out)
     cdef bint comes_first(self, Py_ssize_t r, Py_ssize_t t, Py_ssize_t y, Py_ssize_t other_r, Py_ssize_t other_t, Py_ssize_t other_y) noexcept nogil
     cdef void find_branch(self, Py_ssize_t r, double bar, Py_ssize_t bar_at, Py_ssize_t bar_label) noexcept nogil
     cdef void take(self, Py_ssize_t found, Py_ssize_t r, Py_ssize_t t, Py_ssize_t y, double score) noexcept nogil

@@ -86,12 +86,10 @@ class NBest:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def go_forward(self) -> cython.void:
-        """Fill em, forward and back: Viterbi for every end."""
+    def emit(self) -> cython.void:
+        """Fill em."""
         t: cython.Py_ssize_t
-        p: cython.Py_ssize_t
         y: cython.Py_ssize_t
-        score: cython.double
         for t in range(self.n):
             self.chain.store.emission(self.data, self.begin + t, self.work)
             for y in range(self.n_labels):
@@ -100,6 +98,19 @@ class NBest:
                     self.em[t, y] += cython.cast(cython.double, self.chain.first[y])
                 if t == self.n - 1:
                     self.em[t, y] += cython.cast(cython.double, self.chain.last[y])
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def go_forward(self) -> cython.void:
+        """Fill em, forward and back: Viterbi for every end."""
+        t: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        y: cython.Py_ssize_t
+        score: cython.double
+        self.emit()
+        for t in range(self.n):
+            for y in range(self.n_labels):
                 self.forward[t, y] = 4.0 * _FORBIDDEN if t else 0.0
                 self.back[t, y] = 0
             if t > 0:
@@ -112,6 +123,47 @@ class NBest:
                             self.back[t, y] = p
             for y in range(self.n_labels):
                 self.forward[t, y] += self.em[t, y]
+
+    @cython.ccall
+    def marginals(self, out: cython.double[:, ::1]):
+        """out[t, y] = the score of the best sequence that has the label y at position t: the best
+        up to there, and the best from there on."""
+        t: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        y: cython.Py_ssize_t
+        before: cython.double
+        with cython.nogil:
+            self.emit()
+            for t in range(self.n):
+                for y in range(self.n_labels):
+                    self.forward[t, y] = 4.0 * _FORBIDDEN if t else 0.0
+                if t > 0:
+                    self.into(t)
+                    for p in range(self.n_labels):
+                        before = self.forward[t - 1, p]
+                        if self.data.has_pairs:
+                            for y in range(self.n_labels):
+                                self.forward[t, y] = max(
+                                    self.forward[t, y], before + self.work.pairs[p, y]
+                                )
+                        else:
+                            for y in range(self.n_labels):
+                                self.forward[t, y] = max(
+                                    self.forward[t, y], before + self.chain.trans[p, y]
+                                )
+                for y in range(self.n_labels):
+                    self.forward[t, y] += self.em[t, y]
+                    out[t, y] = 0.0
+            for t in range(self.n - 2, -1, -1):
+                self.into(t + 1)
+                for p in range(self.n_labels):
+                    before = 4.0 * _FORBIDDEN
+                    for y in range(self.n_labels):
+                        before = max(before, self.step(p, y) + self.em[t + 1, y] + out[t + 1, y])
+                    out[t, p] = before
+            for t in range(self.n):
+                for y in range(self.n_labels):
+                    out[t, y] += self.forward[t, y]
 
     @cython.cfunc
     @cython.nogil

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,23 +53,21 @@ def sequences(encoded: Encoded) -> Sequences:
     )
 
 
-def scratch(n_labels: int, longest: int) -> tuple[Scratch, Float32, Float32, Int32]:
-    """Room to decode one sentence of at most `longest` tokens; and its emissions, pairs, path."""
-    width = padded(n_labels)
-    emissions = np.zeros(width, np.float32)
-    pairs = np.zeros((n_labels, width), np.float32)
-    path = np.zeros(max(longest, 1), np.int32)
+def scratch(n_labels: int, longest: int) -> tuple[Scratch, Int32]:
+    """Room to decode one sentence of at most `longest` tokens; and where its path is written."""
+    width, longest = padded(n_labels), max(longest, 1)
+    path = np.zeros(longest, np.int32)
     room = Scratch(
-        emissions,
-        np.zeros(PICKED, np.int64),
-        np.zeros((max(longest, 1), width), np.float32),
-        np.zeros((max(longest, 1), width), np.int16),
-        np.zeros(max(longest, 1), np.intp),
         np.zeros(width, np.float32),
-        pairs,
+        np.zeros(PICKED, np.int64),
+        np.zeros((longest, width), np.float32),
+        np.zeros((longest, width), np.int16),
+        np.zeros(longest, np.intp),
+        np.zeros(width, np.float32),
+        np.zeros((n_labels, width), np.float32),
         path,
     )
-    return room, emissions, pairs, path
+    return room, path
 
 
 def kernel_chain(
@@ -153,14 +150,12 @@ class FrozenWeights:
 
 
 def _row_weights(rows: Int32, arena: Float32, feature: int, n_labels: int) -> dict[int, float]:
-    start, size = (int(number) for number in rows[feature])
+    start, size = rows[feature].tolist()
     if size < 0:
-        row = arena[start : start + n_labels]
-        return {int(k): float(row[k]) for k in np.flatnonzero(row)}
-    entries = arena[start : start + 2 * size]
-    return {
-        int(label): float(weight) for label, weight in zip(entries[::2], entries[1::2], strict=True)
-    }
+        row = arena[start : start + n_labels].tolist()
+        return {k: weight for k, weight in enumerate(row) if weight}
+    entries = arena[start : start + 2 * size].tolist()
+    return dict(zip(map(int, entries[::2]), entries[1::2], strict=True))
 
 
 def check_rows(
@@ -242,41 +237,15 @@ class Decoder:
         lengths = np.diff(encoded.starts)
         out = np.zeros(int(encoded.starts[-1]), np.int32)
         fixed = NO_LABELS if fixed is None else fixed
-        room, *_ = scratch(self.n_labels, int(lengths.max(initial=0)))
+        room, _ = scratch(self.n_labels, int(lengths.max(initial=0)))
         bad = self.chain.decode(sequences(encoded), 0, len(lengths), fixed, room, out)
         if bad >= 0:
             raise no_legal_sequence(bad, len(fixed) > 0)
         return out
 
-    def potentials(
-        self, encoded: Encoded, i: int
-    ) -> tuple[Float32, Callable[[int], NDArray[np.float64]]]:
-        """Sentence i's emissions (tokens, labels), ends included, and a function t -> transitions
-        (labels, labels) into its token t."""
-        K = self.n_labels
-        data = sequences(encoded)
-        begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
-        room, emissions, pairs, _ = scratch(K, 1)
-        em = np.zeros((end - begin, K), np.float32)
-        for t in range(end - begin):
-            self.chain.potentials(data, begin + t, False, room)
-            em[t] = emissions[:K]
-        if len(em):
-            em[0] += self.rules.first
-            em[-1] += self.rules.last
-
-        def transitions(t: int) -> NDArray[np.float64]:
-            self.chain.potentials(data, begin + t, True, room)
-            return pairs[:, :K].astype(np.float64)
-
-        if encoded.pair_indptr is None and len(em):  # the same into every token
-            constant = transitions(0)
-            return em, lambda _: constant
-        return em, transitions
-
     def score(self, encoded: Encoded, i: int, path: Int32) -> float:
         """w·Φ(x, y) of one label sequence of sentence i."""
-        room, *_ = scratch(self.n_labels, 1)
+        room, _ = scratch(self.n_labels, 1)
         return self.chain.score(sequences(encoded), i, path, room)
 
     def nbest(self, encoded: Encoded, i: int, k: int) -> list[tuple[float, list[int]]]:
@@ -288,9 +257,25 @@ class Decoder:
             return [(0.0, [])]
         if n * math.log2(K) < 62:
             k = min(k, K**n)  # there are no more
-        room, *_ = scratch(K, 1)
+        search, paths, scores = self._search(encoded, begin, n, k)
+        found = search.search()
+        return list(zip(scores[:found].tolist(), paths[:found].tolist(), strict=True))
+
+    def max_marginals(self, encoded: Encoded, i: int) -> NDArray[np.float64]:
+        """(tokens, labels): the score of the best sequence of sentence i that has label y at t."""
+        begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
+        out = np.zeros((end - begin, self.n_labels))
+        self._search(encoded, begin, end - begin, 0)[0].marginals(out)
+        return out
+
+    def _search(
+        self, encoded: Encoded, begin: int, n: int, k: int
+    ) -> tuple[NBest, NDArray[np.int32], NDArray[np.float64]]:
+        """A search for k sequences for the n tokens from `begin` on, and where it writes them."""
+        K = self.n_labels
+        room, _ = scratch(K, 1)
         paths, scores = np.zeros((k, n), np.int32), np.zeros(k)
-        found = NBest(
+        search = NBest(
             self.chain,
             sequences(encoded),
             begin,
@@ -304,22 +289,8 @@ class Decoder:
             np.zeros(k, np.intp),
             np.zeros(k, np.intp),
             np.zeros(k),
-        ).search()
-        return list(zip(scores[:found].tolist(), paths[:found].tolist(), strict=True))
-
-    def max_marginals(self, encoded: Encoded, i: int) -> NDArray[np.float64]:
-        """(tokens, labels): the score of the best sequence of sentence i that has label y at t."""
-        em, transitions = self.potentials(encoded, i)
-        n, K = em.shape
-        forward = np.zeros((n, K))
-        backward = np.zeros((n, K))
-        pairs = [transitions(t) for t in range(1, n)]
-        for t in range(n):
-            into = (forward[t - 1][:, None] + pairs[t - 1]).max(axis=0) if t else 0.0
-            forward[t] = into + em[t]
-        for t in range(n - 2, -1, -1):
-            backward[t] = (pairs[t] + (backward[t + 1] + em[t + 1])[None, :]).max(axis=1)
-        return forward + backward
+        )
+        return search, paths, scores
 
 
 def _tagging_store(arena: Float32, rows: Int32, width: int) -> Store:

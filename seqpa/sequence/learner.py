@@ -149,7 +149,7 @@ class ChainLearner:
         )
         data = sequences(encoded)
         lengths = np.diff(encoded.starts)
-        room, *_, path = scratch(K, int(lengths.max(initial=0)))
+        room, path = scratch(K, int(lengths.max(initial=0)))
         rows = np.zeros((len(order) if record else 0, 4))
         competing = self.update != "prediction-based"
         predicted = _Mistakes()
@@ -209,7 +209,7 @@ class ChainLearner:
         keys = batches.Keys(weights.n_labels, weights.n_features)
         data = sequences(encoded)
         lengths = np.diff(encoded.starts)
-        room, *_ = scratch(weights.n_labels, int(lengths.max(initial=0)))
+        room, _ = scratch(weights.n_labels, int(lengths.max(initial=0)))
         predicted = np.zeros(len(gold), np.int32)
         rows = np.zeros((len(order), 4))
         wrong_sentences = wrong_tokens = 0

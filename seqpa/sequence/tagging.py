@@ -130,7 +130,7 @@ class _Desk:
             pairs = encoder.pairs.kernel
             pair_indptr, pair_features, more = encoder.pairs.room_for(size)
             work = max(work, more, key=len)
-        room, *_ = scratch(decoder.n_labels, size)
+        room, _ = scratch(decoder.n_labels, size)
         no_starts = np.zeros(1, np.int64)
         self._runner = Runner(
             self._ids,
