@@ -76,23 +76,22 @@ def plainly(how: Tagging, X: list, fixed: np.ndarray | None = None) -> list[list
     st.lists(texts, min_size=1, max_size=4),
     st.sampled_from([1, 3, 9]),
     st.sampled_from([1, 4, 1000]),
+    st.sampled_from([1, 7, 1000]),
     st.integers(0, 2**32),
 )
 def test_texts_that_follow_each_other_are_tagged_as_if_each_were_the_first(
-    templates, pairs, X, more, n_labels, size, seed
+    templates, pairs, X, more, n_labels, size, numbered, seed
 ) -> None:
-    before = tagging._RUN
-    tagging._RUN = size
-    try:
-        how = tagging_of(X, templates + ["pair:pos[0]"] * pairs, n_labels, seed)
-    finally:
-        tagging._RUN = before
     rng = np.random.default_rng(seed)
-    for text in [*more, X, *more]:
-        assert how.predict(text) == plainly(how, text)
-        assert how.predict(text, n_jobs=2) == plainly(how, text)
-        given = rng.integers(-1, 1, sum(map(len, text))).astype(np.int32)
-        assert how.predict(text, given) == plainly(how, text, given)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tagging, "_RUN", size)
+        patch.setattr(tagging, "_NUMBERED", numbered)
+        how = tagging_of(X, templates + ["pair:pos[0]"] * pairs, n_labels, seed)
+        for text in [*more, X, *more]:
+            assert how.predict(text) == plainly(how, text)
+            assert how.predict(text, n_jobs=2) == plainly(how, text)
+            given = rng.integers(-1, 1, sum(map(len, text))).astype(np.int32)
+            assert how.predict(text, given) == plainly(how, text, given)
 
 
 @given(st.lists(st.integers(0, 5)), st.integers(1, 12))

@@ -24,7 +24,8 @@ COMPILED = cython.compiled
 class Runner:
     """What tags runs of up to so many tokens; each thread has its own.
 
-    ids             (columns and lexicons, tokens): what `words` reads, see `hashing.Words`
+    ids             (columns and lexicons, tokens): what `words` reads, see `hashing.Words`; the
+                    words of several runs
     last            what `strings.number` remembers
     table, pair_table
                     the features' and, or None, those of label pairs, with `work` for both
@@ -85,16 +86,20 @@ class Runner:
     @cython.ccall
     @cython.exceptval(-2, check=True)
     def tag(
-        self, starts: cython.const[cython.longlong][::1], fixed: cython.const[cython.int][::1]
+        self,
+        places: cython.const[cython.longlong][::1],
+        starts: cython.const[cython.longlong][::1],
+        fixed: cython.const[cython.int][::1],
     ) -> cython.Py_ssize_t:
-        """Find the labels of the numbered words, of which starts[s]:starts[s + 1] are sentence s.
+        """Find the labels of words that have been numbered: places[s]:places[s + 1] are sentence s.
 
-        `fixed` and the answer are those of `Chain.decode`.
+        starts : the same, counted from 0. `fixed` and the answer are those of `Chain.decode`.
         """
-        self.table.encode(self.words, starts, 0, False, self.work, self.indptr, self.features)
+        begin: cython.Py_ssize_t = places[0]
+        self.table.encode(self.words, places, begin, False, self.work, self.indptr, self.features)
         if self.has_pairs:
             self.pair_table.encode(
-                self.words, starts, 0, False, self.work, self.pair_indptr, self.pair_features
+                self.words, places, begin, False, self.work, self.pair_indptr, self.pair_features
             )
         self.data.starts = starts
         self.data.n_features = self.indptr[starts[starts.shape[0] - 1]]

@@ -1,7 +1,8 @@
 """Tagging with weights that no longer change: sentences in, lists of labels out.
 
-Sentences are tagged in runs of some thousand tokens: what is made of one run is used while it is
-still in the processor's cache, and all in the same room, which each thread keeps.
+The words of many sentences are numbered together, while the dictionaries are in the processor's
+cache; then they are tagged in runs of some thousand tokens: what is made of one run is used while
+it is still there. All happens in the same room, which each thread keeps.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from seqpa.sequence.encode import Encoded, FeatureEncoder, starts_of
 from seqpa.sequence.inputs import FeatureSource, flat_columns
 from seqpa.sequence.tables import REMEMBERED
 
+_NUMBERED = 65536  # so many words are numbered at a time;
 _RUN = 8192  # so many tokens are tagged at a time,
 _SCORES = 2**22  # and fewer where they would have more scores of labels than this
 
@@ -75,25 +77,27 @@ class Tagging:
             return strings.spell(self._labels, decoder.decode(encoded, fixed), encoded.starts)
         columns, lengths = flat_columns(X, encoder.columns)
         starts = starts_of(lengths, len(columns[0]))
+        run = self._run
+        if len(columns[0]) > run:
+            run = max(run, int(np.diff(starts).max()))  # no sentence is cut
 
-        def labels(run: slice) -> list[list[str]]:
-            size = int(starts[run.stop] - starts[run.start])
+        def labels(part: slice) -> list[list[str]]:
             desk: _Desk | None = getattr(self._own, "desk", None)
-            if desk is None:
-                desk = self._own.desk = _Desk(encoder, walk, decoder, self._run)
-            if size > self._run:  # a single sentence
-                desk = _Desk(encoder, walk, decoder, size)
-            return desk.tag(columns, starts, run, fixed, self._labels)
+            if desk is None or desk.run < run:
+                desk = _Desk(encoder, walk, decoder, run)
+                if run == self._run:
+                    self._own.desk = desk
+            return desk.tag(columns, starts, part, fixed, self._labels)
 
-        runs = cut(starts, self._run)
-        if len(runs) == 1:
-            return labels(runs[0])
+        parts = cut(starts, max(run, _NUMBERED) if n_jobs == 1 else run)
+        if len(parts) == 1:
+            return labels(parts[0])
         if n_jobs == 1:
-            return [found for run in runs for found in labels(run)]
+            return [found for part in parts for found in labels(part)]
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(n_jobs) as pool:
-            return [found for part in pool.map(labels, runs) for found in part]
+            return [found for several in pool.map(labels, parts) for found in several]
 
 
 def cut(starts: NDArray[np.int64], size: int) -> list[slice]:
@@ -116,21 +120,22 @@ def cut(starts: NDArray[np.int64], size: int) -> list[slice]:
 
 
 class _Desk:
-    """One thread's room to tag runs of at most `size` tokens."""
+    """One thread's room to tag sentences in runs of at most `run` tokens."""
 
     def __init__(
-        self, encoder: FeatureEncoder, walk: hashing.Table, decoder: Decoder, size: int
+        self, encoder: FeatureEncoder, walk: hashing.Table, decoder: Decoder, run: int
     ) -> None:
+        self.run = run
         self._encoder = encoder
-        self._ids = encoder.room_for_words(size)
+        self._ids = encoder.room_for_words(max(run, _NUMBERED))
         self._words = encoder.words(self._ids)
-        indptr, features, work = encoder.features.room_for(size)
+        indptr, features, work = encoder.features.room_for(run)
         pairs = pair_indptr = pair_features = None
         if encoder.pairs is not None:
             pairs = encoder.pairs.kernel
-            pair_indptr, pair_features, more = encoder.pairs.room_for(size)
+            pair_indptr, pair_features, more = encoder.pairs.room_for(run)
             work = max(work, more, key=len)
-        room, _ = scratch(decoder.n_labels, size)
+        room, _ = scratch(decoder.n_labels, run)
         no_starts = np.zeros(1, np.int64)
         self._runner = Runner(
             self._ids,
@@ -146,22 +151,27 @@ class _Desk:
             Sequences(no_starts, indptr, features, None, pair_indptr, pair_features, None),
             decoder.chain,
             room,
-            np.zeros(size, np.int32),
+            np.zeros(run, np.int32),
         )
 
     def tag(
         self,
         columns: Sequence[list[str]],
         starts: NDArray[np.int64],
-        run: slice,
+        part: slice,
         fixed: NDArray[np.int32] | None,
         labels: list[str],
     ) -> list[list[str]]:
-        """The labels of the sentences `run`."""
-        self._encoder.number_run(self._runner, self._ids, self._words, columns, starts, run)
-        own = starts[run.start : run.stop + 1]
-        given = NO_LABELS if fixed is None else fixed[own[0] : own[-1]]
-        bad = self._runner.tag(own - own[0], given)
-        if bad >= 0:
-            raise no_legal_sequence(run.start + bad, fixed is not None)
-        return self._runner.spell(labels)
+        """The labels of the sentences `part`, numbered together."""
+        self._encoder.number_run(self._runner, self._ids, self._words, columns, starts, part)
+        begin = starts[part.start]
+        places = starts[part.start : part.stop + 1] - begin
+        found: list[list[str]] = []
+        for run in cut(places, self.run):
+            own = places[run.start : run.stop + 1]
+            given = NO_LABELS if fixed is None else fixed[begin + own[0] : begin + own[-1]]
+            bad = self._runner.tag(own, own - own[0], given)
+            if bad >= 0:
+                raise no_legal_sequence(part.start + run.start + bad, fixed is not None)
+            found += self._runner.spell(labels)
+        return found
