@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqpa._kernel.features import LARGEST, Reader
 from seqpa.errors import SeqpaError
-from seqpa.sequence.encode import Encoded, starts_of
+from seqpa.sequence.encode import Encoded, place, starts_of
 from seqpa.sequence.resources import Arrays, pack_strings, unpack_strings
 
 
@@ -140,9 +140,7 @@ def _encode(sentences: Sequence[Sequence[Any]], numbers: dict[str, int], grow: b
             features = np.concatenate([features, np.empty(room - len(features), np.int32)])
             values = np.concatenate([values, np.empty(room - len(values), np.float32)])
     except SeqpaError as error:
-        i = reader.get_token()
-        s = int(np.searchsorted(starts, i, side="right"))
-        raise SeqpaError(f"sentence {s}, token {i - starts[s - 1] + 1}: {error}") from None
+        raise SeqpaError(f"{place(starts, reader.get_token())}: {error}") from None
     n = int(ends[-1])
     return Encoded(starts, ends, features[:n], values[:n] if reader.get_values() else None)
 

@@ -72,6 +72,16 @@ def starts_of(lengths: Iterable[int], n_tokens: int) -> NDArray[np.int64]:
     return starts
 
 
+def place(starts: NDArray[np.int64], token: int) -> str:
+    """A token of all, counted from 0, as messages name it.
+
+    >>> place(np.array([0, 2, 2, 5]), 3)
+    'sentence 3, token 2'
+    """
+    sentence = int(np.searchsorted(starts, token, side="right"))
+    return f"sentence {sentence}, token {token - int(starts[sentence - 1]) + 1}"
+
+
 class FeatureEncoder:
     """Turns columns of strings into features by templates.
 
@@ -433,9 +443,9 @@ _TABLES = ("features", "pairs")
 
 
 def _not_a_string(column: Column, i: int, word: Any, starts: NDArray[np.int64]) -> SeqpaError:
-    s = int(np.searchsorted(starts, i, side="right"))
-    where = f"sentence {s}, token {i - starts[s - 1] + 1}, column {column.name!r}"
-    return SeqpaError(f"{where}: expected a string, not {word!r}")
+    return SeqpaError(
+        f"{place(starts, i)}, column {column.name!r}: expected a string, not {word!r}"
+    )
 
 
 def _header_list(header: Mapping[str, Any], name: str, kind: Any) -> list[Any]:
