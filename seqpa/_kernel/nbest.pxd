@@ -22,7 +22,6 @@ cdef class NBest:
     cdef Py_ssize_t n_labels
 
     cdef void into(self, Py_ssize_t t) noexcept nogil
-    cdef double step(self, Py_ssize_t p, Py_ssize_t y) noexcept nogil
     cdef void emit(self) noexcept nogil
     cdef void go_forward(self) noexcept nogil
     cpdef marginals(self, double[:, ::1] out)

@@ -69,27 +69,23 @@ class NBest:
     @cython.nogil
     @cython.exceptval(check=False)
     def into(self, t: cython.Py_ssize_t) -> cython.void:
-        """Make ready the transitions into position t, where they see the input."""
+        """Make ready the transitions into position t in work.pairs: where they do not see the
+        input, they have been there since `emit`."""
         if self.data.has_pairs:
             self.chain.transition(self.data, self.begin + t, self.work)
-
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def step(self, p: cython.Py_ssize_t, y: cython.Py_ssize_t) -> cython.double:
-        """The transition from p to y into the position that `into` named."""
-        if self.data.has_pairs:
-            return self.work.pairs[p, y]
-        return self.chain.trans[p, y]
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def emit(self) -> cython.void:
-        """Fill em."""
+        """Fill em, and work.pairs where it is the same into every position."""
         t: cython.Py_ssize_t
+        p: cython.Py_ssize_t
         y: cython.Py_ssize_t
+        if not self.data.has_pairs:
+            for p in range(self.n_labels):
+                for y in range(self.n_labels):
+                    self.work.pairs[p, y] = self.chain.trans[p, y]
         for t in range(self.n):
             self.chain.store.emission(self.data, self.begin + t, self.work)
             for y in range(self.n_labels):
@@ -117,7 +113,7 @@ class NBest:
                 self.into(t)
                 for p in range(self.n_labels):
                     for y in range(self.n_labels):
-                        score = self.forward[t - 1, p] + self.step(p, y)
+                        score = self.forward[t - 1, p] + self.work.pairs[p, y]
                         if score > self.forward[t, y]:
                             self.forward[t, y] = score
                             self.back[t, y] = p
@@ -141,16 +137,10 @@ class NBest:
                     self.into(t)
                     for p in range(self.n_labels):
                         before = self.forward[t - 1, p]
-                        if self.data.has_pairs:
-                            for y in range(self.n_labels):
-                                self.forward[t, y] = max(
-                                    self.forward[t, y], before + self.work.pairs[p, y]
-                                )
-                        else:
-                            for y in range(self.n_labels):
-                                self.forward[t, y] = max(
-                                    self.forward[t, y], before + self.chain.trans[p, y]
-                                )
+                        for y in range(self.n_labels):
+                            self.forward[t, y] = max(
+                                self.forward[t, y], before + self.work.pairs[p, y]
+                            )
                 for y in range(self.n_labels):
                     self.forward[t, y] += self.em[t, y]
                     out[t, y] = 0.0
@@ -159,7 +149,9 @@ class NBest:
                 for p in range(self.n_labels):
                     before = 4.0 * _FORBIDDEN
                     for y in range(self.n_labels):
-                        before = max(before, self.step(p, y) + self.em[t + 1, y] + out[t + 1, y])
+                        before = max(
+                            before, self.work.pairs[p, y] + self.em[t + 1, y] + out[t + 1, y]
+                        )
                     out[t, p] = before
             for t in range(self.n):
                 for y in range(self.n_labels):
@@ -220,7 +212,7 @@ class NBest:
                         continue
                     score = self.forward[t, y] + after
                     if t + 1 < self.n:
-                        score += self.step(y, self.paths[r, t + 1])
+                        score += self.work.pairs[y, self.paths[r, t + 1]]
                     if score < self.branch_score[r]:
                         continue
                     if bar_at >= 0 and (
@@ -236,7 +228,7 @@ class NBest:
                         self.branch_label[r] = y
             after += self.em[t, self.paths[r, t]]
             if t + 1 < self.n:
-                after += self.step(self.paths[r, t], self.paths[r, t + 1])
+                after += self.work.pairs[self.paths[r, t], self.paths[r, t + 1]]
 
     @cython.cfunc
     @cython.nogil
