@@ -402,7 +402,7 @@ def job_epochs(task: Task, data: Path, share: int, epochs: int) -> dict[str, Any
     corpus = task.read(data / task.train, share)
     tagger = new_tagger(task, peers.FEATURES[task.features][0], epochs, SEEDS[0])
     seconds = epoch_seconds(tagger, corpus)
-    state = tagger._state
+    state = tagger.training_state_
     features = state.source.transform(corpus).features
     rows = state.weights.to_arrays()["rows"][features]
     width = -(-len(state.labels) // 8) * 8

@@ -3,8 +3,13 @@
 The header is the metadata entry "seqpa": JSON with `kind` ("model" or "state"), `version`,
 `labels`, `parameters` (of the SequenceTagger), `encoder` and `checksum` (SHA-256 of the rest of
 the header and of all arrays). Nothing in a file can run: a feature function is stored as
-"module:function", and imported only if the caller of `load` allows it. docs/model-format.md
+"module:function", and imported only if the caller of `load_model` allows it. docs/model-format.md
 lists the arrays.
+
+What is written and read are a `Trained` and a `TrainingState`; the tagger, which has the
+parameters, calls these functions, and they know nothing of it. A model that ``seqpa train`` wrote
+also tells its origin: the configuration, so that ``seqpa tag`` knows the columns of its input, and
+the words of the training text, so that ``seqpa evaluate`` knows which words are new.
 """
 
 from __future__ import annotations
@@ -14,9 +19,9 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from importlib import import_module
 from numbers import Real
 from pathlib import Path
@@ -27,18 +32,19 @@ from numpy.typing import NDArray
 
 from seqpa.core.costs import Hierarchy
 from seqpa.errors import SeqpaError
-from seqpa.sequence.decoder import FrozenWeights
 from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.inputs import FeatureSource
-from seqpa.sequence.tagger import SequenceTagger
+from seqpa.sequence.resources import pack_strings, unpack_strings
+from seqpa.sequence.trained import Trained
 from seqpa.sequence.training import TrainingState
-from seqpa.sequence.weights import TrainingWeights
+from seqpa.sequence.weights import FrozenWeights, TrainingWeights
 
 VERSION = 1
 Arrays = dict[str, NDArray[Any]]
 # float16 counts exactly up to here; sparse rows keep labels beside weights.
 _MAX_HALF_LABELS = 2048
+_WORDS = "origin.words"
 # NumPy's random generators, the only ones that a training state may name.
 _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 # What a header of another form than ours leads to.
@@ -274,12 +280,10 @@ def _from_json(value: Any, allow_imports: bool) -> Any:
     return UnloadedFunction(content)
 
 
-def _parameters(tagger: SequenceTagger) -> dict[str, Any]:
+def _stored(parameters: Mapping[str, Any]) -> dict[str, Any]:
     # Resources are inside the encoder's arrays; a file of theirs may be gone.
     return {
-        name: _to_json(value, name)
-        for name, value in tagger.get_params().items()
-        if name != "resources"
+        name: _to_json(value, name) for name, value in parameters.items() if name != "resources"
     }
 
 
@@ -287,20 +291,31 @@ def _parameters(tagger: SequenceTagger) -> dict[str, Any]:
 
 
 def save_model(
-    tagger: SequenceTagger,
     path: Path,
+    trained: Trained,
+    parameters: Mapping[str, Any],
     *,
     half: bool = False,
-    more: Mapping[str, Any] | None = None,
-    more_arrays: Mapping[str, NDArray[Any]] | None = None,
+    config: Mapping[str, Any] | None = None,
+    training_words: Iterable[str] | None = None,
 ) -> None:
     """Write what tagging needs: features without a weight are left out.
 
-    more, more_arrays : further entries of the header, and arrays, that `load_model` leaves alone
+    Parameters
+    ----------
+    path : Path
+    trained : Trained
+    parameters : mapping
+        Those of the tagger, by name.
+    half : bool
+        Store weights as float16, half the size.
+    config : mapping or None
+        The configuration that the model was trained with.
+    training_words : strings or None
+        The words of the training text.
     """
-    tagger._refresh()
-    frozen = tagger._frozen
-    source = tagger._source
+    frozen = trained.weights
+    source = trained.source
     if source.function is not None and function_name(source.function) is None:
         raise SeqpaError(
             "the feature function cannot be named as module:function: define it at the top level "
@@ -321,14 +336,17 @@ def save_model(
     if half:
         weights |= _halved(weights, frozen.n_labels)
     arrays |= {f"weights.{name}": array for name, array in weights.items()}
-    header = {
-        "labels": list(tagger.classes_),
-        "parameters": _parameters(tagger),
+    header: dict[str, Any] = {
+        "labels": trained.labels,
+        "parameters": _stored(parameters),
         "encoder": encoder,
-        "epoch": getattr(tagger, "n_iter_", 0),
-        **(more or {}),
+        "epoch": trained.epoch,
     }
-    write_file(path, "model", header, {**arrays, **(more_arrays or {})})
+    if config is not None:
+        header["config"] = config
+    if training_words is not None:
+        arrays |= pack_strings(_WORDS, sorted(set(training_words)))
+    write_file(path, "model", header, arrays)
 
 
 def _halved(weights: Mapping[str, NDArray[Any]], n_labels: int) -> Arrays:
@@ -342,50 +360,113 @@ def _halved(weights: Mapping[str, NDArray[Any]], n_labels: int) -> Arrays:
     return halved
 
 
-def load_model(
-    cls: type[SequenceTagger], path: Path, *, allow_imports: bool = False
-) -> SequenceTagger:
-    """Read a model; see `SequenceTagger.load`."""
-    header, arrays = read_file(path, "model")
-    try:
-        tagger = _tagger(cls, header, allow_imports)
-        tagger._check_parameters()
-        tagger.classes_ = _labels(header)
-        tagger._source = _source(header, arrays, tagger.features)
-        if isinstance(tagger._source.encoder, FeatureEncoder):
-            # So that `fit`, and clones, find the lexicons and clusters of the templates again.
-            tagger.resources = dict(tagger._source.encoder._resources) or None
-        tagger._seen_with = tagger._what_is_seen()
-        tagger._frozen = _frozen(arrays, "weights.", len(tagger.classes_))
-        tagger.n_iter_ = int(header["epoch"])
-        tagger._frozen.validate()
-        _check_sizes(tagger._source, len(tagger._frozen.rows), tagger._frozen.pair_rows)
-        tagger._prepare()
-    except SeqpaError as error:
-        raise SeqpaError(f"{path}: {error}") from None
-    except _DAMAGE as error:
-        raise SeqpaError(f"{path}: is damaged: {error}") from None
-    return tagger
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A model file whose structure and checksum were verified; `open` makes a tagger's parts of it.
+
+    Attributes
+    ----------
+    path : Path
+    header : dict
+        The file's header, as it is.
+    arrays : dict of arrays
+        Views of the file, which is mapped into memory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from seqpa import SequenceTagger
+    >>> path = Path(tempfile.mkdtemp()) / "model.safetensors"
+    >>> SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]]).save(path)
+    >>> model = read_model(path)
+    >>> model.header["labels"]
+    ['A', 'P']
+    """
+
+    path: Path
+    header: dict[str, Any]
+    arrays: Arrays
+
+    def open(self, *, allow_imports: bool = False) -> tuple[dict[str, Any], Trained]:
+        """The tagger's parameters, and what was learned; every index is checked.
+
+        Parameters
+        ----------
+        allow_imports : bool
+            Import the functions that the file names as "module:function".
+
+        Raises
+        ------
+        SeqpaError
+            If the content is none of ours, or needs a function that may not be imported.
+        """
+        header, arrays = self.header, self.arrays
+        try:
+            parameters = _parameters(header, allow_imports)
+            labels = _labels(header)
+            source = _source(header, arrays, parameters.get("features"))
+            if isinstance(source.encoder, FeatureEncoder):
+                # So that `fit`, and clones, find the lexicons and clusters of the templates again.
+                parameters["resources"] = dict(source.encoder._resources) or None
+            weights = _frozen(arrays, "weights.", len(labels))
+            weights.validate()
+            _check_sizes(source, len(weights.rows), weights.pair_rows)
+            constraints, epoch = parameters.get("constraints"), int(header["epoch"])
+            return parameters, Trained(source, weights, labels, constraints, epoch)
+        except SeqpaError as error:
+            raise SeqpaError(f"{self.path}: {error}") from None
+        except _DAMAGE as error:
+            raise SeqpaError(f"{self.path}: is damaged: {error}") from None
+
+    @property
+    def config(self) -> dict[str, Any] | None:
+        """The configuration of the training, all sections but ``output``; None for models that
+        were saved from Python."""
+        config = self.header.get("config")
+        return config if isinstance(config, dict) else None
+
+    def training_words(self) -> frozenset[str] | None:
+        """The words of the training text; None for models that were saved from Python."""
+        if f"{_WORDS}.text" not in self.arrays:
+            return None
+        try:
+            return frozenset(unpack_strings(self.arrays, _WORDS))
+        except SeqpaError as error:
+            raise SeqpaError(f"{self.path}: {error}") from None
+
+
+def read_model(path: Path) -> ModelFile:
+    """Read a model file, and check its structure and checksum.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    ModelFile
+
+    Raises
+    ------
+    SeqpaError
+        If the file is damaged, or no model.
+    """
+    return ModelFile(path, *read_file(path, "model"))
 
 
 def model_header(path: Path) -> dict[str, Any]:
     """The header of a model file, for looking at."""
-    return read_file(path, "model")[0]
+    return read_model(path).header
 
 
-def _tagger(
-    cls: type[SequenceTagger], header: Mapping[str, Any], allow_imports: bool
-) -> SequenceTagger:
+def _parameters(header: Mapping[str, Any], allow_imports: bool) -> dict[str, Any]:
     features = header["parameters"].get("features")
     if isinstance(features, dict) and "function" in features and not allow_imports:
         raise SeqpaError(
             f"the model needs the feature function {features['function']!r}: if you trust it, "
             f"load with allow_imports=True"
         )
-    parameters = {
-        name: _from_json(value, allow_imports) for name, value in header["parameters"].items()
-    }
-    return cls(**parameters)
+    return {name: _from_json(value, allow_imports) for name, value in header["parameters"].items()}
 
 
 def _labels(header: Mapping[str, Any]) -> list[str]:
@@ -433,22 +514,27 @@ def _check_sizes(source: FeatureSource, n_rows: int, pair_rows: NDArray[Any] | N
 # Training state
 
 
-def save_state(tagger: SequenceTagger, path: Path) -> None:
-    """Write all that going on needs; see `SequenceTagger.save_state`."""
-    state = tagger._state
-    if state is None:
-        raise SeqpaError("there is no training state: only a tagger that is being trained has one")
+def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) -> None:
+    """Write all that going on needs; see `SequenceTagger.save_state`.
+
+    Parameters
+    ----------
+    path : Path
+    state : TrainingState
+    parameters : mapping
+        Those of the tagger, by name.
+    """
     encoder_arrays, encoder = state.source.encoder.to_arrays()
     arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
     arrays |= {f"training.{name}": array for name, array in state.weights.to_arrays().items()}
-    if state.best_score is not None:
+    if state.best is not None:
         for field in fields(FrozenWeights)[1:]:
-            array = getattr(tagger._frozen, field.name)
+            array = getattr(state.best, field.name)
             if array is not None:
                 arrays[f"best.{field.name}"] = array
     header = {
         "labels": state.labels,
-        "parameters": _parameters(tagger),
+        "parameters": _stored(parameters),
         "encoder": encoder,
         "epoch": state.epoch,
         "best_score": state.best_score,
@@ -468,31 +554,27 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def load_state(tagger: SequenceTagger, path: Path) -> None:
-    """Read a training state into a tagger with the same parameters."""
+def load_state(path: Path, parameters: Mapping[str, Any]) -> TrainingState:
+    """Read a training state.
+
+    Parameters
+    ----------
+    path : Path
+    parameters : mapping
+        Those of the tagger that goes on, which must be those that it was saved with.
+    """
     header, arrays = read_file(path, "state")
     try:
-        _check_parameters(tagger, header["parameters"])
-        state = _training_state(header, arrays, tagger.features)
-        best = None
-        if state.best_score is not None:
-            best = _frozen(arrays, "best.", len(state.labels))
-            best.validate()
-            _check_sizes(state.source, len(best.rows), best.pair_rows)
+        _check_parameters(parameters, header["parameters"])
+        return _training_state(header, arrays, parameters.get("features"))
     except SeqpaError as error:
         raise SeqpaError(f"{path}: {error}") from None
     except _DAMAGE as error:
         raise SeqpaError(f"{path}: is damaged: {error}") from None
-    tagger._resumed = state
-    tagger._seen_with = tagger._what_is_seen()
-    tagger._moved(state)
-    if best is not None:
-        tagger._keep(best)
-    tagger.n_iter_ = state.best_epoch
 
 
-def _check_parameters(tagger: SequenceTagger, saved: Mapping[str, Any]) -> None:
-    own = json.loads(json.dumps(_parameters(tagger)))
+def _check_parameters(parameters: Mapping[str, Any], saved: Mapping[str, Any]) -> None:
+    own = json.loads(json.dumps(_stored(parameters)))
     for name, value in saved.items():
         if name != "epochs" and name in own and own[name] != value:
             raise SeqpaError(
@@ -513,18 +595,28 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
     if len(training["transitions"]) != len(labels):
         raise SeqpaError("is damaged: labels and weights do not agree in number")
     _check_sizes(source, len(training["rows"]), training.get("pair_rows"))
-    kind = header["generator"]["bit_generator"]
+    best = None
+    if header["best_score"] is not None:
+        best = _frozen(arrays, "best.", len(labels))
+        best.validate()
+        _check_sizes(source, len(best.rows), best.pair_rows)
+    return TrainingState(
+        source=source,
+        labels=labels,
+        weights=TrainingWeights.from_arrays(training),
+        rng=_generator(header["generator"]),
+        epoch=int(header["epoch"]),
+        best_epoch=int(header["best_epoch"]),
+        best_score=header["best_score"],
+        best=best,
+        data=header["data"],
+    )
+
+
+def _generator(stored: Mapping[str, Any]) -> np.random.Generator:
+    kind = stored["bit_generator"]
     if kind not in _GENERATORS:
         raise SeqpaError(f"is damaged: it names the unknown generator {kind!r}")
     generator = getattr(np.random, kind)()
-    generator.state = header["generator"]
-    return TrainingState(
-        source,
-        labels,
-        TrainingWeights.from_arrays(training),
-        np.random.Generator(generator),
-        int(header["epoch"]),
-        header["best_score"],
-        int(header["best_epoch"]),
-        header["data"],
-    )
+    generator.state = stored
+    return np.random.Generator(generator)

@@ -105,7 +105,7 @@ class CRF(BaseEstimator):
         tagger = self._tagger()
         for epoch in tagger.training(X, y, None if X_dev is None else (X_dev, y_dev)):
             if self.verbose:
-                print(f"epoch {epoch.number}: loss {epoch.totals.loss:.4f}", flush=True)
+                print(f"epoch {epoch.number}: loss {epoch.loss:.4f}", flush=True)
         self.tagger_ = tagger
         if self.model_filename is not None:
             tagger.save(self.model_filename)

@@ -9,8 +9,8 @@ import numpy as np
 from sequence_reference import Path, Sentence, Token, Vector
 
 from seqpa.sequence.constraints import Penalties
-from seqpa.sequence.decoder import FrozenWeights, padded
 from seqpa.sequence.encode import Encoded
+from seqpa.sequence.weights import FrozenWeights, padded
 
 if TYPE_CHECKING:
     from seqpa import SequenceTagger

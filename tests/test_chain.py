@@ -25,10 +25,10 @@ from sequence_cases import (
 from seqpa.errors import SeqpaError
 from seqpa.sequence import weights as weights_module
 from seqpa.sequence.costs import sequence_cost
-from seqpa.sequence.decoder import Decoder, FrozenWeights, dense_at, padded
+from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.learner import ChainLearner
-from seqpa.sequence.weights import TrainingWeights
+from seqpa.sequence.weights import FrozenWeights, TrainingWeights, dense_at, padded
 
 CLOSE = 1e-4
 
@@ -296,7 +296,7 @@ def test_a_store_that_grows_loses_nothing(
     K: int, n_steps: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     roomy, *_ = trained(K, n_steps, seed=K)
-    monkeypatch.setattr(weights_module, "_first_room", lambda n_rows: 8)
+    monkeypatch.setattr(weights_module, "_first_capacity", lambda n_rows: 8)
     moves = []
     move = TrainingWeights._move
     monkeypatch.setattr(

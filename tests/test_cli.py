@@ -17,7 +17,7 @@ import pytest
 
 from seqpa.cli import main
 from seqpa.data import read
-from seqpa.origin import save_with_origin
+from seqpa.model import save_model
 from seqpa.sequence.tagger import SequenceTagger
 
 PROJECT = Path(__file__).parents[1]
@@ -329,7 +329,14 @@ def test_a_header_that_does_not_tell_its_data(
     model: Path, tmp_path: Path, run: Run, data: Any
 ) -> None:
     damaged = tmp_path / "m.safetensors"
-    save_with_origin(SequenceTagger.load(model), damaged, {"data": data}, ["won"])
+    tagger = SequenceTagger.load(model)
+    save_model(
+        damaged,
+        tagger.trained_,
+        tagger.get_params(),
+        config={"data": data},
+        training_words=["won"],
+    )
     status, _, told = run("tag", str(damaged), str(model))
     assert status == 2
     assert told == "seqpa: error: the model is damaged: its header does not tell its data\n"
@@ -632,7 +639,7 @@ def test_an_interrupt_before_anything_is_kept(
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("seqpa.train.read_part", interrupted)
+    monkeypatch.setattr("seqpa.training_run.read_part", interrupted)
     status, _, err = run("train", write_config(tmp_path))
     assert status == 130
     assert "Traceback" not in err
@@ -645,7 +652,7 @@ def test_errors_in_our_own_code_are_not_hidden(
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("ours")
 
-    monkeypatch.setattr("seqpa.train.read_part", broken)
+    monkeypatch.setattr("seqpa.training_run.read_part", broken)
     with pytest.raises(RuntimeError, match="ours"):
         run("train", write_config(tmp_path))
 

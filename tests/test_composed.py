@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from seqpa import SequenceTagger
 from seqpa.sequence.composed import composed
-from seqpa.sequence.decoder import Decoder, FrozenWeights, dense_at, padded
+from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import Encoded, FeatureEncoder
 from seqpa.sequence.inputs import flat_columns
 from seqpa.sequence.resources import Clusters, Lexicon
+from seqpa.sequence.weights import FrozenWeights, dense_at, padded
 
 COLUMNS = ("word", "pos")
 RESOURCES = {"cities": Lexicon(["ab", "ab Ba"]), "tree": Clusters({"ab": "01", "Ba": "00"})}
@@ -209,8 +210,8 @@ QUESTIONS = [["the", "Cats", "barks"], ["mice"], [], ["a", "dog", "sleeps", "now
 
 def plainly(tagger: SequenceTagger, X: list) -> list[list[str]]:
     tagger.predict([])
-    encoded = tagger._source.transform(X)
-    path = Decoder(tagger._frozen, rules(len(tagger.classes_))).decode(encoded)
+    encoded = tagger.trained_.source.transform(X)
+    path = Decoder(tagger.trained_.weights, rules(len(tagger.classes_))).decode(encoded)
     ends = zip(encoded.starts, encoded.starts[1:], strict=False)
     return [[tagger.classes_[k] for k in path[begin:end]] for begin, end in ends]
 

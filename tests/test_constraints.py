@@ -16,7 +16,8 @@ from sequence_cases import draw_sentence, draw_weights, encoded, frozen
 from seqpa import SequenceTagger
 from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import check_legal, penalties
-from seqpa.sequence.decoder import Decoder, FrozenWeights
+from seqpa.sequence.decoder import Decoder
+from seqpa.sequence.weights import FrozenWeights
 
 BIO = ["B-x", "B-y", "I-x", "I-y", "O"]
 BIOES = ["B-x", "E-x", "I-x", "O", "S-x"]

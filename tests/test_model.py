@@ -100,7 +100,7 @@ def test_unseen_words_and_dead_features(tmp_path: Path) -> None:
     again = SequenceTagger.load(tmp_path / "model")
     assert again.predict(PROBE) == tagger.predict(PROBE)
     alive = {name for name, _ in tagger.state_features_}
-    assert set(again._source.encoder.feature_names()) == alive
+    assert set(again.trained_.source.encoder.feature_names()) == alive
 
 
 def test_half_the_size(tmp_path: Path) -> None:

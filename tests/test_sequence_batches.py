@@ -13,7 +13,7 @@ from seqpa import SequenceTagger
 from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.costs import sequence_cost
-from seqpa.sequence.learner import ChainLearner, EpochTotals
+from seqpa.sequence.learner import ChainLearner, Epoch
 from seqpa.sequence.weights import TrainingWeights
 
 LABELS = ("A", "B", "C")
@@ -48,7 +48,7 @@ def train(
     batch_size: int,
     pairs: bool,
     one_by_one: bool = False,
-) -> tuple[TrainingWeights, EpochTotals]:
+) -> tuple[TrainingWeights, Epoch]:
     weights = TrainingWeights(len(LABELS), FEATURES, 5 if pairs else None)
     order = np.arange(len(sentences), dtype=np.int64)
     teacher = learner(algorithm, C, batch_size)

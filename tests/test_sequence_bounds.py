@@ -268,14 +268,14 @@ def test_the_tagger_hands_its_record_on() -> None:
     tagger = SequenceTagger(algorithm="pa-ii", C=0.5, epochs=3, average=False, random_state=1)
     epochs = list(tagger.training(X, y, record=True))
     for epoch in epochs:
-        record = epoch.totals.record
+        record = epoch.record
         assert record is not None
         assert record.shape == (3, 4)
-        np.testing.assert_allclose(record[:, 0].sum(), epoch.totals.loss)
-        np.testing.assert_allclose((record[:, 0] ** 2).sum(), epoch.totals.squared_loss)
-        np.testing.assert_allclose(record[:, 3].sum(), epoch.totals.cost)
-        assert (record[:, 1] > 0).sum() == epoch.totals.updates
-    record = np.concatenate([epoch.totals.record for epoch in epochs])
+        np.testing.assert_allclose(record[:, 0].sum(), epoch.loss)
+        np.testing.assert_allclose((record[:, 0] ** 2).sum(), epoch.squared_loss)
+        np.testing.assert_allclose(record[:, 3].sum(), epoch.cost)
+        assert (record[:, 1] > 0).sum() == epoch.updates
+    record = np.concatenate([epoch.record for epoch in epochs])
     losses, taus, norms2, costs = record.T
     w = [*tagger.state_features_.values(), *tagger.transition_features_.values()]
     # Beside u = 0, whose loss in a round is the largest √ρ: of as many tokens as there are.
@@ -294,7 +294,7 @@ def test_the_tagger_hands_its_record_on() -> None:
         )
     )
     assert not [bound for bound in found if bound.violated]
-    assert next(SequenceTagger(epochs=1).training(X, y)).totals.record is None
+    assert next(SequenceTagger(epochs=1).training(X, y)).record is None
 
 
 def test_the_record_is_in_the_order_of_training() -> None:

@@ -24,7 +24,7 @@ from seqpa import Hierarchy, SequenceTagger
 from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.costs import sequence_cost
-from seqpa.sequence.learner import ChainLearner, EpochTotals
+from seqpa.sequence.learner import ChainLearner, Epoch
 from seqpa.sequence.weights import TrainingWeights
 
 LABELS = ("B-x", "I-x", "O")
@@ -63,7 +63,7 @@ CLEAR = 1e-3
 class Outcome(NamedTuple):
     twin: reference.Trainer
     weights: TrainingWeights
-    totals: EpochTotals
+    totals: Epoch
 
 
 def run_both(

@@ -292,7 +292,7 @@ def test_bad_input_to_going_on_changes_nothing() -> None:
     y = [["x", "y"], ["z"]]
     templates = ["word[0]", "suffix(1)[0]", "pos[0]", "suffix(1, pos)[0]"]
     tagger = SequenceTagger(templates, ("word", "pos"), random_state=0).fit(X, y)
-    before, words = weights(tagger), tagger._source.encoder._words
+    before, words = weights(tagger), tagger.trained_.source.encoder._words
     known = [dict(column.words) for column in words]
     with pytest.raises(SeqpaError, match="sentence 1, token 2, column 'pos'"):
         tagger.partial_fit([[("new", "Q"), ("newer", None)]], [["x", "y"]])

@@ -212,8 +212,8 @@ def test_training_yields_its_epochs_with_usable_weights() -> None:
     numbers = []
     for epoch in tagger.training(WORDS, TAGS):
         numbers.append(epoch.number)
-        assert epoch.totals.sentences == len(WORDS)
-        assert epoch.totals.tokens == sum(map(len, WORDS))
+        assert epoch.sentences == len(WORDS)
+        assert epoch.tokens == sum(map(len, WORDS))
         assert epoch.best
         assert epoch.dev_score is None
         alone = SequenceTagger(TEMPLATES, epochs=epoch.number, random_state=0).fit(WORDS, TAGS)

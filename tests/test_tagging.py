@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from seqpa.sequence import tagging
 from seqpa.sequence.constraints import penalties
-from seqpa.sequence.decoder import FrozenWeights
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.inputs import FeatureSource, flat_columns
 from seqpa.sequence.resources import Clusters, Lexicon
 from seqpa.sequence.tagging import Tagging, cut
+from seqpa.sequence.weights import FrozenWeights
 
 COLUMNS = ("word", "pos", "other")  # no template looks at the last
 RESOURCES = {"cities": Lexicon(["ab", "ab Ba"]), "tree": Clusters({"ab": "01", "Ba": "00"})}

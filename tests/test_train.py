@@ -8,16 +8,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from seqpa.certificate import _orders, certify
 from seqpa.config import Config
 from seqpa.data import Corpus, read
 from seqpa.errors import SeqpaError
-from seqpa.origin import read_origin
+from seqpa.model import read_model
+from seqpa.sequence.bounds import certify
 from seqpa.sequence.tagger import SequenceTagger
-from seqpa.train import TrainingRun, fingerprint, score
+from seqpa.training_run import TrainingRun, fingerprint, score
 
 NEWS = Path(__file__).parents[1] / "corpora" / "news"
 
@@ -64,12 +63,12 @@ def test_the_model_is_what_the_tagger_learns(tmp_path: Path) -> None:
 
 def test_the_origin_is_in_the_model(tmp_path: Path) -> None:
     trained(tmp_path)
-    origin = read_origin(tmp_path / "m.safetensors")
-    assert origin.config is not None
-    assert origin.config["data"]["columns"] == ["word", "pos", "label"]
-    assert "output" not in origin.config
+    model = read_model(tmp_path / "m.safetensors")
+    assert model.config is not None
+    assert model.config["data"]["columns"] == ["word", "pos", "label"]
+    assert "output" not in model.config
     train = read(NEWS / "dev.conll", columns=["word", "pos", "label"])
-    assert origin.training_words == set(train.columns[0])
+    assert model.training_words() == set(train.columns[0])
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -87,7 +86,7 @@ def test_resumed_it_is_the_same_to_the_byte(
     unbroken = trained(tmp_path / "a", data=data)
     run = TrainingRun(config(tmp_path / "b", data=data))
     for row in run.epochs():
-        if row.epoch == stop_after:
+        if row.number == stop_after:
             break
     assert run.checkpoint.exists()
     assert trained(tmp_path / "b", resume=True, data=data) == unbroken
@@ -105,7 +104,7 @@ def test_killed_after_the_last_epoch_it_trains_no_more(tmp_path: Path) -> None:
     for _ in run.epochs():
         pass
     assert run.complete
-    assert len(run.rows) < 30
+    assert len(run.history) < 30
     again = TrainingRun(config(tmp_path / "b", learner=learner), resume=True)
     assert list(again.epochs()) == []
     assert again.finish().model.read_bytes() == unbroken
@@ -114,11 +113,11 @@ def test_killed_after_the_last_epoch_it_trains_no_more(tmp_path: Path) -> None:
 def test_stopped_early_it_keeps_the_best_so_far(tmp_path: Path) -> None:
     run = TrainingRun(config(tmp_path, learner={"epochs": 50}))
     for row in run.epochs():
-        if row.epoch == 2:
+        if row.number == 2:
             break
     outcome = run.finish()
     assert outcome.epochs == 2
-    assert outcome.best_epoch == max(row.epoch for row in run.rows if row.best)
+    assert outcome.best_epoch == max(row.number for row in run.history if row.best)
     assert run.checkpoint.exists()
     assert SequenceTagger.load(outcome.model).classes_
 
@@ -135,7 +134,7 @@ def test_resume_refuses_another_configuration_or_other_data(tmp_path: Path) -> N
     with pytest.raises(SeqpaError, match="another configuration"):
         TrainingRun(new, resume=True)
     more = TrainingRun(config(tmp_path, learner={"epochs": 5}), resume=True)
-    assert [row.epoch for row in more.epochs()] == [2, 3, 4, 5]
+    assert [row.number for row in more.epochs()] == [2, 3, 4, 5]
 
 
 def test_resume_with_the_same_path_but_other_words(tmp_path: Path) -> None:
@@ -278,22 +277,25 @@ def test_the_rounds_are_known_by_their_sentences(seed: int) -> None:
     X = [["w"] * len(labels) for labels in y]
     tagger = SequenceTagger(["word[0]"], random_state=seed, epochs=2)
     corpus = Corpus.from_sentences(X, y)
-    records = [epoch.totals.record for epoch in tagger.training(corpus, record=True)]
-    order = _orders(tagger, len(X), 2)
-    assert records[0] is not None
-    assert records[0][0, 3] == sum(label != "A" for label in y[order[0]])
-    certificate = certify(tagger, corpus, [record for record in records if record is not None])
-    assert certificate.holds
+    epochs = list(tagger.training(corpus, record=True))
+    assert epochs[0].record is not None
+    assert epochs[0].order is not None
+    assert epochs[0].record[0, 3] == sum(label != "A" for label in y[epochs[0].order[0]])
+    assert certify(tagger, corpus, epochs).holds
+    with pytest.raises(SeqpaError, match="every epoch"):
+        certify(tagger, corpus, epochs[1:])
+    with pytest.raises(SeqpaError, match="record=True"):
+        certify(tagger, corpus, list(tagger.training(corpus)))
 
 
 def test_a_broken_run_is_found_out() -> None:
     corpus = Corpus.from_sentences([["a", "b"], ["b"]], [["A", "B"], ["B"]])
     tagger = SequenceTagger(["word[0]"], random_state=1, epochs=3, cost="zero-one")
-    records = [epoch.totals.record for epoch in tagger.training(corpus, record=True)]
-    held = [np.array(record) for record in records]
-    assert certify(tagger, corpus, held).holds
-    held[0][:, 3] = 100.0  # costs that the losses do not cover
-    assert not certify(tagger, corpus, held).holds
+    epochs = list(tagger.training(corpus, record=True))
+    assert certify(tagger, corpus, epochs).holds
+    assert epochs[0].record is not None
+    epochs[0].record[:, 3] = 100.0  # costs that the losses do not cover
+    assert not certify(tagger, corpus, epochs).holds
 
 
 def test_certificates_that_cannot_be(tmp_path: Path) -> None:

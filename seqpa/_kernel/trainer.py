@@ -35,7 +35,7 @@ _HAMMING = cython.declare(cython.int, 0)
 _ZERO_ONE = cython.declare(cython.int, 1)
 _MATRIX = cython.declare(cython.int, 2)
 _OUTSIDE = cython.declare(cython.int, 3)
-COSTS = {"hamming": 0, "zero-one": 1, "matrix": 2, "outside": 3}
+COSTS = {"hamming": 0, "zero-one": 1, "matrix": 2, "python": 3}
 
 
 @cython.final

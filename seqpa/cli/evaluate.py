@@ -45,14 +45,14 @@ def evaluate(
     from seqpa.data import read
     from seqpa.model import UnloadedFunction
     from seqpa.sequence.costs import sequence_cost
-    from seqpa.train import evaluate_labels
+    from seqpa.training_run import evaluate_labels
 
-    tagger, origin = load(model, allow_imports)
-    corpus = read(data, **reading(tagger, origin, format, columns, encoding).arguments())
+    tagger, file = load(model, allow_imports)
+    corpus = read(data, **reading(tagger, file, format, columns, encoding).arguments())
     unknown_cost = isinstance(tagger.cost, UnloadedFunction)
     cost = None if unknown_cost else tagger.cost
     gold, predicted = corpus.y, tagger.predict(corpus)
-    evaluation = evaluate_labels(tagger, corpus, gold, predicted, origin.training_words, cost)
+    evaluation = evaluate_labels(tagger, corpus, gold, predicted, file.training_words(), cost)
     comparisons: list[Comparison] = []
     if compare is not None:
         other, _ = load(compare, allow_imports)

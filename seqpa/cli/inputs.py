@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from seqpa.origin import Origin
+    from seqpa.model import ModelFile
     from seqpa.sequence.tagger import SequenceTagger
 
 Model = Annotated[Path, typer.Argument(help="Model file.", metavar="MODEL")]
@@ -50,32 +50,31 @@ class Reading:
         return asdict(self)
 
 
-def load(path: Path, allow_imports: bool) -> tuple[SequenceTagger, Origin]:
-    """A model and its origin, ready for columns of words."""
+def load(path: Path, allow_imports: bool) -> tuple[SequenceTagger, ModelFile]:
+    """The tagger in a model file, ready for columns of words, and the file, which is read once."""
     from seqpa.errors import SeqpaError
-    from seqpa.model import UnloadedFunction
-    from seqpa.origin import read_origin
+    from seqpa.model import UnloadedFunction, read_model
     from seqpa.sequence.tagger import SequenceTagger
 
-    origin = read_origin(path)
-    if allow_imports and origin.config is not None:
-        _load_cost_file(origin.config)
-    features = origin.header.get("parameters", {}).get("features")
+    model = read_model(path)
+    if allow_imports and model.config is not None:
+        _load_cost_file(model.config)
+    features = model.header.get("parameters", {}).get("features")
     own = isinstance(features, dict) and "function" in features
     if own and not allow_imports:
         raise SeqpaError(
             f"{path}: needs the feature function {features['function']!r}; if you trust the model, "
             "say --allow-imports"
         )
-    if origin.header.get("encoder", {}).get("encoder") == "dicts" and not own:
+    if model.header.get("encoder", {}).get("encoder") == "dicts" and not own:
         raise SeqpaError(
             f"{path}: was trained on tokens that already are features, which files do not hold; "
             "use it from Python: SequenceTagger.load(...).predict(...)"
         )
-    tagger = SequenceTagger.load(path, allow_imports=allow_imports)
+    tagger = SequenceTagger.from_model(model, allow_imports=allow_imports)
     if isinstance(tagger.cost, UnloadedFunction) and allow_imports:
         raise SeqpaError(f"{path}: its cost is a function without a name, which nobody can import")
-    return tagger, origin
+    return tagger, model
 
 
 def _load_cost_file(config: dict[str, Any]) -> None:
@@ -89,13 +88,13 @@ def _load_cost_file(config: dict[str, Any]) -> None:
 
 def reading(
     tagger: SequenceTagger,
-    origin: Origin,
+    model: ModelFile,
     format: str | None,
     columns: str | None,
     encoding: str | None,
 ) -> Reading:
     """How to read data for this model."""
-    trained = None if origin.config is None else _trained_on(origin.config.get("data"))
+    trained = None if model.config is None else _trained_on(model.config.get("data"))
     chosen = format or (trained.format if trained else "conll")
     same = trained is not None and chosen == trained.format
     label = trained.label if trained and same else None

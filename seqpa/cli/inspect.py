@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,7 +9,7 @@ import typer
 from seqpa.cli.inputs import Model
 
 if TYPE_CHECKING:
-    from seqpa.origin import Origin
+    from seqpa.model import ModelFile
     from seqpa.sequence.tagger import SequenceTagger
 
 
@@ -28,32 +27,30 @@ def inspect(
     Sizes, parameters, and the strongest features of each label and transitions.
     """
     from seqpa.cli.inputs import load
-    from seqpa.origin import read_origin
+    from seqpa.model import model_header
 
     if header:
         import json
 
-        print(json.dumps(read_origin(model).header, ensure_ascii=False, indent=1))
+        print(json.dumps(model_header(model), ensure_ascii=False, indent=1))
         return
-    tagger, origin = load(model, allow_imports=False)
+    tagger, file = load(model, allow_imports=False)
     states = tagger.state_features_
-    print(_summary(model, tagger, origin, len({name for name, _ in states}), len(states)))
+    print(_summary(file, tagger, len({name for name, _ in states}), len(states)))
     if top:
         print(f"\n{_strongest_features(tagger.classes_, states, top)}")
         print(f"\n{_strongest_transitions(tagger.transition_features_, top)}")
 
 
-def _summary(
-    path: Path, tagger: SequenceTagger, origin: Origin, features: int, weights: int
-) -> str:
-    templates = origin.header.get("encoder", {}).get("templates", [])
-    parameters = origin.header.get("parameters", {})
+def _summary(file: ModelFile, tagger: SequenceTagger, features: int, weights: int) -> str:
+    templates = file.header.get("encoder", {}).get("templates", [])
+    parameters = file.header.get("parameters", {})
     learner = ", ".join(
         f"{name} {parameters[name]}" for name in ("algorithm", "C", "update", "average")
     )
     rows: list[tuple[str, Any]] = [
-        ("model", path),
-        ("size", f"{path.stat().st_size:,} bytes"),
+        ("model", file.path),
+        ("size", f"{file.path.stat().st_size:,} bytes"),
         ("labels", f"{len(tagger.classes_):,}: {_listed(tagger.classes_)}"),
         ("columns", ", ".join(tagger.columns)),
         ("templates", f"{len(templates):,}: {_listed(templates)}"),
@@ -64,10 +61,11 @@ def _summary(
         ("constraints", _constraints_name(parameters.get("constraints"))),
         ("epoch", tagger.n_iter_),
     ]
-    if origin.config is not None:
-        rows.append(("trained on", origin.config.get("data", {}).get("train")))
-    if origin.training_words is not None:
-        rows.append(("known words", f"{len(origin.training_words):,}"))
+    if file.config is not None:
+        rows.append(("trained on", file.config.get("data", {}).get("train")))
+    words = file.training_words()
+    if words is not None:
+        rows.append(("known words", f"{len(words):,}"))
     return "\n".join(f"{name:<12} {value}" for name, value in rows)
 
 

@@ -14,7 +14,8 @@ from rich.progress import (
 )
 
 from seqpa.cli.train import epoch_line
-from seqpa.train import EpochRow, TrainingRun
+from seqpa.sequence.learner import Epoch
+from seqpa.training_run import TrainingRun
 
 
 class LiveDisplay:
@@ -34,18 +35,18 @@ class LiveDisplay:
         )
         self._best: float | None = None
         self._task = self._progress.add_task(
-            "training", total=self._epochs, completed=len(run.rows), best=""
+            "training", total=self._epochs, completed=len(run.history), best=""
         )
 
-    def show(self, row: EpochRow) -> None:
+    def show(self, epoch: Epoch) -> None:
         """Add a finished epoch."""
-        if row.best and row.dev_score is not None:
-            self._best = row.dev_score
+        if epoch.best and epoch.dev_score is not None:
+            self._best = epoch.dev_score
         best = "" if self._best is None else f"best dev {100 * self._best:.2f} %"
         self._progress.console.print(
-            epoch_line(row, self._epochs), highlight=False, markup=False, soft_wrap=True
+            epoch_line(epoch, self._epochs), highlight=False, markup=False, soft_wrap=True
         )
-        self._progress.update(self._task, completed=row.epoch, best=best)
+        self._progress.update(self._task, completed=epoch.number, best=best)
 
     def __enter__(self) -> LiveDisplay:
         self._progress.start()

@@ -62,8 +62,8 @@ def tag(
     from seqpa.data import read_chunks, write_tagged
     from seqpa.data.sink import open_sink
 
-    tagger, origin = load(model, allow_imports)
-    how = reading(tagger, origin, format, columns, encoding)
+    tagger, file = load(model, allow_imports)
+    how = reading(tagger, file, format, columns, encoding)
     arguments = how.arguments()
     if how.format == "nltk" and format is None:  # trained on a corpus of NLTK's, used on files
         arguments["format"] = "conll"

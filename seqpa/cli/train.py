@@ -12,7 +12,8 @@ import typer
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
-    from seqpa.train import EpochRow, Outcome, TrainingRun
+    from seqpa.sequence.learner import Epoch
+    from seqpa.training_run import TrainingOutcome, TrainingRun
 
 
 class CommandWithSettings(TyperCommand):
@@ -50,7 +51,7 @@ def train(
     it ends at once and the last checkpoint stays.
     """
     from seqpa.config import load_config
-    from seqpa.train import TrainingRun
+    from seqpa.training_run import TrainingRun
 
     settings = load_config(config, setting or [])
     run = TrainingRun(settings, resume=resume, with_certificate=certificate)
@@ -58,8 +59,8 @@ def train(
         print("no checkpoint to resume: starting from the beginning", flush=True)
     stopped = False
     with _stop_requests() as stop_asked, _display(run) as display:
-        for row in run.epochs():
-            display.show(row)
+        for epoch in run.epochs():
+            display.show(epoch)
             if stop_asked() and not run.complete:
                 stopped = True
                 break
@@ -87,7 +88,7 @@ def _stop_requests() -> Iterator[Any]:
 
 
 class _Display(Protocol):
-    def show(self, row: EpochRow) -> None: ...
+    def show(self, epoch: Epoch) -> None: ...
 
 
 @contextmanager
@@ -97,7 +98,7 @@ def _display(run: TrainingRun) -> Iterator[_Display]:
     labels = len(set(run.train.labels or ()))
     print(
         f"training on {len(run.train):,} sentences, {run.train.n_tokens:,} tokens, "
-        f"{labels:,} labels" + (f", after epoch {len(run.rows)}" if run.resumed else ""),
+        f"{labels:,} labels" + (f", after epoch {len(run.history)}" if run.resumed else ""),
         flush=True,
     )
     if sys.stdout.isatty():
@@ -115,23 +116,24 @@ class _Lines:
     def __init__(self, run: TrainingRun) -> None:
         self._epochs = run.config.learner.epochs
 
-    def show(self, row: EpochRow) -> None:
-        print(epoch_line(row, self._epochs), flush=True)
+    def show(self, epoch: Epoch) -> None:
+        print(epoch_line(epoch, self._epochs), flush=True)
 
 
-def epoch_line(row: EpochRow, epochs: int) -> str:
+def epoch_line(epoch: Epoch, epochs: int) -> str:
     """One epoch in words: loss a sentence, mistakes a token, dev score, speed, time."""
     width = len(str(epochs))
-    dev = "" if row.dev_score is None else f"  dev {100 * row.dev_score:6.2f} %"
-    mark = "  best" if row.best and row.dev_score is not None else ""
+    dev = "" if epoch.dev_score is None else f"  dev {100 * epoch.dev_score:6.2f} %"
+    mark = "  best" if epoch.best and epoch.dev_score is not None else ""
+    loss = epoch.loss / max(epoch.sentences, 1)
     return (
-        f"epoch {row.epoch:>{width}}/{epochs}  loss {row.loss / max(row.sentences, 1):8.4f}  "
-        f"mistakes {100 * row.mistakes / max(row.tokens, 1):6.2f} %{dev}  "
-        f"{row.tokens_per_second:,.0f} tokens/s  {row.seconds:.2f} s{mark}"
+        f"epoch {epoch.number:>{width}}/{epochs}  loss {loss:8.4f}  "
+        f"mistakes {100 * epoch.wrong_tokens / max(epoch.tokens, 1):6.2f} %{dev}  "
+        f"{epoch.tokens_per_second:,.0f} tokens/s  {epoch.seconds:.2f} s{mark}"
     )
 
 
-def _print_outcome(run: TrainingRun, outcome: Outcome) -> None:
+def _print_outcome(run: TrainingRun, outcome: TrainingOutcome) -> None:
     from seqpa.config_objects import data_name
 
     if outcome.dev is not None:

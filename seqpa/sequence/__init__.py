@@ -1,1 +1,41 @@
-"""sequence."""
+"""From words to labels: templates, the encoder, the learner on chains, the tagger.
+
+A sentence x with labels y has the score ``w·Φ(x, y)``: for each token the weights of its features
+for its label, for each pair of neighbours the weight of the transition (PA 2006, §9). Training meets
+one sentence after another, asks Viterbi for the best labels ŷ, and where they cost ρ(y, ŷ) moves w
+so that y wins by √ρ. This is the map of the package, in reading order; each file imports only what
+stands above it.
+
+What is seen of a word
+    `attributes`   functions of a word: lower case, shape, suffixes, a cluster, a lexicon
+    `templates`    the language in which features are written: ``suffix(3)[0]``, ``word[-1]|word[0]``
+    `presets`      lists of templates that do well: "pos", "ner", "chunk"
+    `resources`    lexicons and word clusters, from files or from a model
+    `affixes`      all prefixes and suffixes of unknown words, found by their characters
+Words to numbers
+    `tables`       numbers for words, attributes and features; they grow while training
+    `encode`       sentences of words to arrays of feature numbers, by templates
+    `dicts`        the same for tokens that already are features
+    `inputs`       what a user may call a sentence; which of the two encoders it needs
+Rules and costs
+    `costs`        what wrong labels cost: Hamming, spans, a hierarchy, any function
+    `constraints`  which label may follow which
+Numbers to labels
+    `weights`      the weights: fixed ones, and those that are being trained
+    `chain`        the kernel's chain over them, and its scratch memory
+    `decoder`      the best labels, the n best, margins
+    `composed`     weights that are added up before tagging, so that tokens have fewer rows
+    `tagging`      sentences in, label lists out, as fast as it goes
+    `explain`      why a token got its label
+Training
+    `batches`      several sentences, one step
+    `learner`      one epoch: decode, cost, τ, update
+    `training`     the loop over epochs, the dev set, patience; what is kept between epochs
+What is learned
+    `trained`      what tags and what a model file holds; where a tagger stands
+    `tagger`       `SequenceTagger`, the class that users meet
+    `bounds`       the loss bounds of a training run, as a certificate
+
+An epoch is `training.run`, `learner.ChainLearner.epoch` and the compiled loop in
+``seqpa/_kernel/trainer.py``. Strings stop at the encoder and come back only in `tagging`.
+"""

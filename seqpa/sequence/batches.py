@@ -1,4 +1,4 @@
-"""Mini-batches of sentences: several constraints, one step (Perez-Suay et al., §3.2, on chains).
+"""Mini-batches of sentences: several constraints, one step (Mini-batch PA, §3.2, on chains).
 
 Each wrong sentence i of a batch, all predicted with the same weights, asks for w·δ_i >= √ρ_i with
 δ_i = Φ(x_i, y_i) − Φ(x_i, ŷ_i). The weights move to w + Σ τ_i δ_i, where τ solves the dual of
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class KeyedDifference:
     """δ of one sentence as (key, value) with distinct, sorted keys.
 
     Keys number emissions (feature, label) first, then transitions (label, label), then pair
@@ -53,7 +53,7 @@ class Keys:
 
     def difference(
         self, encoded: Encoded, sentence: int, gold: NDArray[np.int32], path: NDArray[np.int32]
-    ) -> Difference:
+    ) -> KeyedDifference:
         """Φ(x, gold) − Φ(x, path), equal features merged."""
         begin = int(encoded.starts[sentence])
         keys: list[Int64] = []
@@ -80,7 +80,7 @@ class Keys:
                 add(self.pairs, features, pair[which], self.n_labels**2, sign * sizes)
         distinct, inverse = np.unique(np.concatenate(keys), return_inverse=True)
         sums = np.bincount(inverse, np.concatenate(values), len(distinct))
-        return Difference(distinct, sums.astype(np.float64))
+        return KeyedDifference(distinct, sums.astype(np.float64))
 
 
 def _values(values: NDArray[np.float32] | None, where: Int64) -> Floats:
@@ -107,7 +107,7 @@ class BatchStep:
 def step(
     weights: TrainingWeights,
     keys: Keys,
-    differences: list[Difference],
+    differences: list[KeyedDifference],
     margins: Floats,
     variant: str,
     C: float,

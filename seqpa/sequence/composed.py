@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from seqpa._kernel import compose, hashing
 from seqpa.sequence.attributes import KINDS
-from seqpa.sequence.decoder import FrozenWeights, dense_at, padded
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.tables import distinct
 from seqpa.sequence.templates import Attribute, Part, Template
+from seqpa.sequence.weights import FrozenWeights, dense_at, padded
 
 _MOST = 2**31 - 1  # rows begin below this
 

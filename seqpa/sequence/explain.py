@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from seqpa.sequence.decoder import Decoder, FrozenWeights
 from seqpa.sequence.encode import Encoded, FeatureEncoder
 from seqpa.sequence.inputs import FeatureSource
+from seqpa.sequence.tagging import Tagging
+from seqpa.sequence.weights import FrozenWeights
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +61,18 @@ class TokenExplanation:
 
 def explain(
     sentence: Sequence[Any],
-    decoder: Decoder,
+    tagging: Tagging,
     frozen: FrozenWeights,
     source: FeatureSource,
     labels: Sequence[str],
-    encoded: Encoded,
-    plain: Encoded,
 ) -> list[TokenExplanation]:
-    """An explanation for each token, contributions by how much they matter.
+    """An explanation for each token of one sentence, contributions by how much they matter.
 
-    The decoder decides on `encoded`; `frozen` has a weight for every feature of `plain`.
+    `tagging` decides, with composed features; the contributions are those of the plain features,
+    each of which has its weights in `frozen`.
     """
+    encoded, plain = tagging.encode([sentence]), source.transform([sentence])
+    decoder = tagging.decoder
     path = decoder.decode(encoded)
     marginals = decoder.max_marginals(encoded, 0)
     result = []

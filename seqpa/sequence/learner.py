@@ -1,6 +1,8 @@
-"""The training loop of chains: epochs of decode, cost, τ, update (Crammer et al. 2006, §8-9).
+"""One epoch of training a chain: for each sentence decode, cost, τ, update (PA 2006, §8-9).
 
-Each epoch is a record; printing, saving and stopping live with whoever reads the records.
+`seqpa.sequence.training` calls this once an epoch; the loop over sentences itself is compiled, in
+`seqpa/_kernel/trainer.py`. It comes back here for what only Python can do: call the user's cost
+function, look for a competitor among the n best, and give a full store more memory.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from seqpa._kernel import trainer as kernel
 from seqpa._kernel.steps import CODES as STEPS
 from seqpa._kernel.store import SMALLEST, Difference
 from seqpa.errors import SeqpaError
+from seqpa.sequence.chain import NO_LABELS, scratch, sequences, training_chain
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.costs import SequenceCost
-from seqpa.sequence.decoder import NO_LABELS, Decoder, scratch, sequences
+from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.weights import TrainingWeights
 
@@ -37,17 +40,33 @@ _UNKNOWN = -1.0
 
 
 @dataclass(frozen=True, slots=True)
-class EpochTotals:
-    """What happened on the way through the sentences, each met before it was learned from.
+class Epoch:
+    """One pass over the training sentences, each met before it was learned from.
 
     Attributes
     ----------
-    sentences, tokens : how many were seen
-    wrong_sentences, wrong_tokens : how many were predicted wrongly when they came
-    updates : how many sentences moved the weights
-    cost : Σ ρ(y, ŷ)
-    loss, squared_loss : Σ ℓ and Σ ℓ² of Eq. 45 (or 52)
-    record : None, or (sentences, 4): loss, τ, ‖δ‖² and cost of each, in the order of training
+    sentences, tokens : int
+        How many were seen.
+    wrong_sentences, wrong_tokens : int
+        How many were predicted wrongly when they came.
+    updates : int
+        How many sentences moved the weights.
+    cost : float
+        Σ ρ(y, ŷ).
+    loss, squared_loss : float
+        Σ ℓ and Σ ℓ² (PA 2006, Eq. 45 or 52).
+    order : None or (sentences,) array
+        The sentences in the order of training, where that was asked for.
+    record : None or (sentences, 4) array
+        Loss, τ, ‖δ‖² and cost of each, in that order.
+    number : int
+        Which epoch it was, counted from 1.
+    seconds : float
+        How long training took, without the dev set.
+    dev_score : None or float
+        The score on the dev set: span F1 where labels mark spans, else token accuracy.
+    best : bool
+        Whether these weights are the best so far, and so the ones that are kept.
     """
 
     sentences: int
@@ -58,7 +77,17 @@ class EpochTotals:
     cost: float
     loss: float
     squared_loss: float
+    order: NDArray[np.int64] | None = None
     record: NDArray[np.float64] | None = None
+    number: int = 1
+    seconds: float = 0.0
+    dev_score: float | None = None
+    best: bool = True
+
+    @property
+    def tokens_per_second(self) -> float:
+        """How fast training went, the dev set not counted."""
+        return self.tokens / self.seconds if self.seconds > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -125,31 +154,30 @@ class ChainLearner:
         gold: NDArray[np.int32],
         order: NDArray[np.int64],
         record: bool = False,
-    ) -> EpochTotals:
+    ) -> Epoch:
         """Train once on the sentences named by `order`; the weights and their clock move on."""
         if self.batch_size > 1:
             return self._batch_epoch(weights, encoded, gold, order, record)
-        chain = weights.chain(self.rules)
-        K = weights.n_labels
+        chain = training_chain(weights, self.rules)
         trainer = kernel.Trainer(
-            chain,
-            STEPS[ALGORITHMS[self.algorithm]],
-            self.C,
-            kernel.COSTS[self.cost.kind],
-            self.cost.matrix,
-            weights.transitions.reshape(-1),
-            weights.transition_sums.reshape(-1),
-            weights.transition_gains.reshape(-1),
-            _difference(encoded.starts, encoded.indptr),
-            _difference(encoded.starts, encoded.pair_indptr),
-            _difference(encoded.starts, np.arange(encoded.starts[-1] + 1)),
-            self.average,
-            weights.second_order,
-            weights.clock,
+            chain=chain,
+            step=STEPS[ALGORITHMS[self.algorithm]],
+            C=self.C,
+            cost_kind=kernel.COSTS[self.cost.kind],
+            cost=self.cost.matrix,
+            trans=weights.transitions.reshape(-1),
+            trans_sums=weights.transition_sums.reshape(-1),
+            trans_gains=weights.transition_gains.reshape(-1),
+            delta=_difference(encoded.starts, encoded.indptr),
+            pair_delta=_difference(encoded.starts, encoded.pair_indptr),
+            trans_delta=_difference(encoded.starts, np.arange(encoded.starts[-1] + 1)),
+            averaging=self.average,
+            second_order=weights.second_order,
+            clock=weights.clock,
         )
         data = sequences(encoded)
         lengths = np.diff(encoded.starts)
-        room, path = scratch(K, int(lengths.max(initial=0)))
+        work, path = scratch(weights.n_labels, int(lengths.max(initial=0)))
         rows = np.zeros((len(order) if record else 0, 4))
         competing = self.update != "prediction-based"
         predicted = _Mistakes()
@@ -158,7 +186,7 @@ class ChainLearner:
             if competing and not given_path:
                 truth = gold[slice(*encoded.starts[order[position] : order[position] + 2])]
                 given_cost = self._find_competitor(
-                    Decoder.over(chain, self.rules),
+                    Decoder.over(chain, weights.n_labels),
                     encoded,
                     int(order[position]),
                     truth,
@@ -167,14 +195,14 @@ class ChainLearner:
                 )
                 given_path = True
             part = order[: position + 1] if competing else order
-            status = trainer.epoch(data, gold, part, given_path, given_cost, NO_LABELS, room, rows)
+            status = trainer.epoch(data, gold, part, given_path, given_cost, NO_LABELS, work, rows)
             if status == kernel.TOO_FAR:
                 weights.clock = trainer.get_clock()
                 raise too_far(int(order[trainer.get_position()]))
             given_path, given_cost = status != kernel.DONE, _UNKNOWN
             if status == kernel.NEEDS_SPACE:
-                weights.grow(chain)
-            if status != kernel.DONE and self.cost.kind == "outside":
+                chain.replace_stores(*weights.grow())
+            if status != kernel.DONE and self.cost.kind == "python":
                 sentence = int(order[trainer.get_position()])
                 begin, end = encoded.starts[sentence], encoded.starts[sentence + 1]
                 given_cost = self._cost(gold[begin:end], path[: end - begin])
@@ -183,7 +211,7 @@ class ChainLearner:
         if competing:  # the kernel counted against the competitor, which need not be the prediction
             wrong, wrong_tokens, cost = predicted.sentences, predicted.tokens, sum(predicted.costs)
             rows[:, 3] = predicted.costs if record else 0.0
-        return EpochTotals(
+        return Epoch(
             sentences=len(order),
             tokens=int(lengths[order].sum()),
             wrong_sentences=wrong,
@@ -192,6 +220,7 @@ class ChainLearner:
             cost=cost,
             loss=loss,
             squared_loss=squared_loss,
+            order=order if record else None,
             record=rows if record else None,
         )
 
@@ -202,23 +231,23 @@ class ChainLearner:
         gold: NDArray[np.int32],
         order: NDArray[np.int64],
         record: bool,
-    ) -> EpochTotals:
+    ) -> Epoch:
         """The same, with one step for every `batch_size` sentences."""
         from seqpa.sequence import batches
 
         keys = batches.Keys(weights.n_labels, weights.n_features)
         data = sequences(encoded)
         lengths = np.diff(encoded.starts)
-        room, _ = scratch(weights.n_labels, int(lengths.max(initial=0)))
+        work, _ = scratch(weights.n_labels, int(lengths.max(initial=0)))
         predicted = np.zeros(len(gold), np.int32)
         rows = np.zeros((len(order), 4))
         wrong_sentences = wrong_tokens = 0
         for first in range(0, len(order), self.batch_size):
             batch = order[first : first + self.batch_size]
-            chain = weights.chain(self.rules)
+            chain = training_chain(weights, self.rules)
             differences, positions = [], []
             for position, sentence in enumerate(batch, first):
-                chain.decode(data, sentence, sentence + 1, NO_LABELS, room, predicted)
+                chain.decode(data, sentence, sentence + 1, NO_LABELS, work, predicted)
                 here = slice(*encoded.starts[sentence : sentence + 2])
                 wrong = int((predicted[here] != gold[here]).sum())
                 if wrong:
@@ -243,7 +272,7 @@ class ChainLearner:
                 if done is None:
                     raise too_far(int(order[positions[0]]))
                 rows[positions, :3] = np.stack([done.losses, done.taus, done.norms2], axis=1)
-        return EpochTotals(
+        return Epoch(
             sentences=len(order),
             tokens=int(lengths[order].sum()),
             wrong_sentences=wrong_sentences,
@@ -252,6 +281,7 @@ class ChainLearner:
             cost=float(rows[:, 3].sum()),
             loss=float(rows[:, 0].sum()),
             squared_loss=float((rows[:, 0] ** 2).sum()),
+            order=order if record else None,
             record=rows if record else None,
         )
 
@@ -290,11 +320,15 @@ class ChainLearner:
 
 
 def _difference(starts: NDArray[np.int64], indptr: NDArray[np.int64] | None) -> Difference:
-    """Room for a difference of any sentence: two labels of every feature. Memory that is not
-    touched costs nothing."""
+    """Memory for the difference of any sentence: two labels of every feature. What is not touched
+    of it costs nothing."""
     most = 0 if indptr is None else 2 * int(np.diff(indptr[starts]).max(initial=0))
-    room = max(SMALLEST, 1 << (2 * most + 1).bit_length())
-    return Difference(np.empty(most, np.int64), np.empty(most), np.empty(room, np.int32))
+    slots = max(SMALLEST, 1 << (2 * most + 1).bit_length())
+    return Difference(
+        places=np.empty(most, np.int64),
+        amounts=np.empty(most),
+        table=np.empty(slots, np.int32),
+    )
 
 
 def too_far(sentence: int) -> SeqpaError:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
-import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa._kernel import strings
-from seqpa._kernel.chain import FORBIDDEN
 from seqpa.data.corpus import Corpus
 from seqpa.errors import NotTrainedError, SeqpaError
+from seqpa.model import ModelFile, load_state, read_model, save_model, save_state
+from seqpa.sequence import training
 from seqpa.sequence.constraints import check_legal, penalties
 from seqpa.sequence.costs import sequence_cost
-from seqpa.sequence.decoder import Decoder, FrozenWeights, no_legal_sequence
-from seqpa.sequence.encode import Encoded, starts_of
+from seqpa.sequence.encode import starts_of
 from seqpa.sequence.explain import TokenExplanation, explain
 from seqpa.sequence.inputs import (
     FeatureSource,
@@ -29,22 +25,10 @@ from seqpa.sequence.inputs import (
     is_list,
     lengths_of,
 )
-from seqpa.sequence.learner import ChainLearner
-from seqpa.sequence.tagging import Tagging
-from seqpa.sequence.training import (
-    Epoch,
-    TrainingState,
-    dev_score,
-    extend,
-    generator,
-    label_indices,
-    sum_of,
-    undoing,
-    with_new,
-)
+from seqpa.sequence.learner import ChainLearner, Epoch
+from seqpa.sequence.trained import Learned, Trained
+from seqpa.sequence.training import TrainingData, TrainingState, label_indices
 from seqpa.sequence.weights import TrainingWeights
-
-_REFRESHING = threading.Lock()
 
 
 class SequenceTagger:
@@ -138,10 +122,7 @@ class SequenceTagger:
         self.resources = resources
         self.warm_start = warm_start
         self.batch_size = batch_size
-        self._state: TrainingState | None = None
-        self._resumed: TrainingState | None = None
-        self._stale = False
-        self._seen_with: tuple[Any, Any] | None = None  # features and columns of the last training
+        self._learned = Learned()
 
     # Training
 
@@ -163,14 +144,15 @@ class SequenceTagger:
 
         After `load_state` it goes on from the epoch at which the state was saved, to the same
         weights, bit for bit, as an unbroken run on the same data. record: keep what the loss
-        bounds need of every sentence in `Epoch.totals.record`.
+        bounds need of every sentence in `Epoch.order` and `Epoch.record`.
         """
-        self._check_parameters()
+        self.check_parameters()
         flat = self._nonempty(flat_labels(X, y))
         dev_pair = self._dev(dev)
+        learned = self._learned
         undo = None
-        if self._resumed is not None:
-            state = self._resumed
+        if learned.resumed and learned.training is not None:
+            state = learned.training
             encoded = state.source.transform(X)
             unknown = set(flat) - set(state.labels)
             if unknown:
@@ -178,80 +160,56 @@ class SequenceTagger:
                     f"the training state does not know the label {sorted(unknown)[0]!r}: "
                     f"go on with the data that it was saved on"
                 )
-        elif self.warm_start and self.__sklearn_is_fitted__():
+        elif self.warm_start and learned.is_fitted:
             self._check_same_features()
             state = self._warm_state()
-            frozen = self._frozen
-            undo = undoing(state, lambda: TrainingWeights.thawed(frozen, self._second_order))
-            encoded = extend(state, X, flat)
-            self._moved(state)  # the encoder knows more features than the frozen weights
+            frozen = self._trained().weights
+            undo = state.undoing(lambda: TrainingWeights.thawed(frozen, self._second_order))
+            encoded = state.extend(X, flat)
+            learned.move(state)  # the encoder knows more features than the frozen weights
         else:
             source = self._choose_source(X, flat)
             encoded = source.learn(X)
-            self._seen_with = self._what_is_seen()
+            learned.seen_with = self._what_is_seen()
             labels = sorted(set(flat))
             weights = TrainingWeights(
                 len(labels), source.encoder.n_features, source.n_pair_features, self._second_order
             )
-            state = TrainingState(source, labels, weights, generator(self.random_state))
+            state = TrainingState(source, labels, weights, training.generator(self.random_state))
         try:
-            gold = label_indices(flat, state.labels)
-            self._check_data(state, encoded, gold)
+            data = TrainingData(encoded, label_indices(flat, state.labels))
+            self._check_data(state, data)
             learner = self._learner(state.labels)
-            check_legal(gold, encoded.starts, learner.rules, state.labels)
+            check_legal(data.gold, encoded.starts, learner.rules, state.labels)
             del X, y, flat
-            yield from self._epochs(state, learner, encoded, gold, dev_pair, record)
+            for epoch in training.run(
+                state,
+                learner,
+                data,
+                dev_pair,
+                epochs=self.epochs,
+                patience=self.patience,
+                shuffle=self.shuffle,
+                record=record,
+            ):
+                if epoch.best:
+                    learned.move(state)
+                yield epoch
         except Exception:
             if undo is not None:  # as if this training had not begun
                 undo()
-                self._moved(state)
+                learned.move(state)
             raise
 
-    def _check_data(self, state: TrainingState, encoded: Encoded, gold: NDArray[np.int32]) -> None:
+    def _check_data(self, state: TrainingState, data: TrainingData) -> None:
         """Training that goes on wants the data that it began with."""
-        data = sum_of(encoded, gold)
-        if self._resumed is not None and state.data not in (None, data):
+        marks = data.marks()
+        if self._learned.resumed and state.data not in (None, marks):
             raise SeqpaError(
                 "the training state was saved on other data: go on with those, or learn from more "
                 "with partial_fit or warm_start"
             )
-        state.data, self._resumed = data, None
-
-    def _epochs(
-        self,
-        state: TrainingState,
-        learner: ChainLearner,
-        encoded: Encoded,
-        gold: NDArray[np.int32],
-        dev: tuple[Any, list[list[str]]] | None,
-        record: bool,
-    ) -> Iterator[Epoch]:
-        n = len(encoded.starts) - 1
-        dev_encoded = None if dev is None else state.source.transform(dev[0])
-        patience = self.epochs if self.patience is None else self.patience
-        while state.epoch < self.epochs and state.epoch - state.best_epoch < patience:
-            order = state.rng.permutation(n) if self.shuffle else np.arange(n)
-            begun = time.perf_counter()
-            totals = learner.epoch(state.weights, encoded, gold, order.astype(np.int64), record)
-            seconds = time.perf_counter() - begun
-            state.epoch += 1
-            self._state = state
-            score = None
-            best = True
-            if dev is None or dev_encoded is None:
-                self._moved(state)
-            else:
-                frozen = state.weights.freeze(self.average)
-                indices = Decoder(frozen, learner.rules).decode(dev_encoded)
-                score = dev_score(dev[1], strings.spell(state.labels, indices, dev_encoded.starts))
-                best = state.best_score is None or score > state.best_score
-                if best:
-                    state.best_score = score
-                    self._keep(frozen)
-            if best:
-                state.best_epoch = state.epoch
-            self.n_iter_ = state.best_epoch
-            yield Epoch(state.epoch, totals, seconds, score, best)
+        state.data, self._learned.resumed = marks, False
 
     def partial_fit(self, X: Any, y: Any = None) -> SequenceTagger:
         """One pass over new sentences, in the order given, with new features and new labels.
@@ -261,45 +219,47 @@ class SequenceTagger:
         once. After `load`, and in a copy by pickle or copy.deepcopy, there are no averaging sums: a
         new mean begins at the model's weights.
         """
-        self._check_parameters()
+        self.check_parameters()
         flat = flat_labels(X, y)
-        state = self._state
-        if self.__sklearn_is_fitted__():
+        learned = self._learned
+        was_fitted = learned.is_fitted
+        if was_fitted:
             self._check_same_features()
-        if state is None and self.__sklearn_is_fitted__():
+        state = learned.training
+        if state is None and was_fitted:
             state = self._warm_state()
         elif state is None:
             source = self._choose_source(X, self._nonempty(flat))
             weights = TrainingWeights(1, 0, source.n_pair_features, self._second_order)
-            state = TrainingState(source, [], weights, generator(self.random_state))
+            state = TrainingState(source, [], weights, training.generator(self.random_state))
         if state.weights.second_order != self._second_order:
             raise SeqpaError(
                 "partial_fit cannot change to or from algorithm='arow': use fit, or warm_start"
             )
-        labels = with_new(state.labels, flat)
+        labels = training.with_new(state.labels, flat)
         learner = self._learner(labels)
         gold = label_indices(flat, labels)
         check_legal(gold, starts_of(lengths_of(X), len(flat)), learner.rules, labels)
         undo = None
-        if learner.cost.kind == "outside":
+        if learner.cost.kind == "python":
             before = state.weights.copy()
-            undo = undoing(state, lambda: before)
-        was_fitted = self.__sklearn_is_fitted__()
-        encoded = extend(state, X, flat)
-        self._seen_with = self._what_is_seen()
+            undo = state.undoing(lambda: before)
+        encoded = state.extend(X, flat)
+        learned.seen_with = self._what_is_seen()
+        state.best = state.best_score = None  # from now on the present weights count
         if was_fitted:
-            self._moved(state)  # the encoder knows more features than the frozen weights
+            learned.move(state)  # the encoder knows more features than the frozen weights
         order = np.arange(len(encoded.starts) - 1, dtype=np.int64)
         try:
             learner.epoch(state.weights, encoded, gold, order)
         except BaseException:  # the user's cost failed: as if nothing had been learned here
             if undo is not None and was_fitted:
                 undo()
-                self._moved(state)
+                learned.move(state)
             raise
-        self._moved(state)
-        state.data = self._resumed = None
-        self.n_iter_ = state.best_epoch = state.epoch
+        state.data, learned.resumed = None, False
+        state.best_epoch = state.epoch
+        learned.move(state)
         return self
 
     @property
@@ -316,19 +276,19 @@ class SequenceTagger:
 
     def _check_same_features(self) -> None:
         """Going on means with the features that there are: weights know no others."""
-        if self._what_is_seen() != self._seen_with:
+        if self._what_is_seen() != self._learned.seen_with:
             raise SeqpaError(
                 "features or columns have changed since the tagger was trained: set them back to "
                 "go on from its weights, or fit a new tagger"
             )
 
     def _warm_state(self) -> TrainingState:
-        self._refresh()
+        trained = self._trained()
         return TrainingState(
-            self._source,
-            list(self.classes_),
-            TrainingWeights.thawed(self._frozen, self._second_order),
-            generator(self.random_state),
+            trained.source,
+            list(trained.labels),
+            TrainingWeights.thawed(trained.weights, self._second_order),
+            training.generator(self.random_state),
         )
 
     def _learner(self, labels: list[str]) -> ChainLearner:
@@ -350,7 +310,8 @@ class SequenceTagger:
             raise SeqpaError("there is no token to learn from: every training sentence is empty")
         return flat
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise a SeqpaError where a parameter has a value that it cannot have."""
         for name, least in (
             ("epochs", 1),
             ("n_best", 1),
@@ -383,39 +344,9 @@ class SequenceTagger:
             raise SeqpaError(f"the dev set: {error}") from None
         return X, X.y if y is None else [list(labels) for labels in y]
 
-    def _moved(self, state: TrainingState) -> None:
-        """The weights have moved: tag with them from now on, and freeze them when that is asked."""
-        self._state, self._stale = state, True
-        self.classes_ = list(state.labels)
-
-    def _keep(self, frozen: FrozenWeights) -> None:
-        """Tag with these weights of the present training state from now on."""
-        assert self._state is not None
-        self._frozen = frozen
-        self._source = self._state.source
-        self.classes_ = list(self._state.labels)
-        self._prepare()
-        self._stale = False
-
-    def _prepare(self) -> None:
-        """Tag with the present weights and constraints from now on."""
-        rules = penalties(self.constraints, self.classes_)
-        self._tagging = Tagging(self._source, self._frozen, rules, self.classes_)
-        self._tagging_constraints = copy.deepcopy(self.constraints)
-
-    def _refresh(self) -> Tagging:
-        """What tags with the present weights and constraints, whoever changed them."""
-        if self._stale:
-            with _REFRESHING:
-                if self._stale and self._state is not None:
-                    self._keep(self._state.weights.freeze(self.average))
-        if not hasattr(self, "_tagging"):
-            raise NotTrainedError(
-                "this SequenceTagger is not trained yet: call fit, or load a model"
-            )
-        if self.constraints != self._tagging_constraints:
-            self._prepare()
-        return self._tagging
+    def _trained(self) -> Trained:
+        """What tags with the present weights and constraints."""
+        return self._learned.take(self.average, self.constraints)
 
     # Tagging
 
@@ -425,7 +356,7 @@ class SequenceTagger:
         fixed : None, or for each sentence a list with the label that a token must get, or None
             where it is free.
         """
-        tagging = self._refresh()
+        tagging = self._trained().tagging
         given = None if fixed is None else self._fixed_indices(X, fixed)
         return tagging.predict(X, given, self.n_jobs)
 
@@ -441,12 +372,12 @@ class SequenceTagger:
         """
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
             raise SeqpaError(f"k is {k!r}: it must be a whole number from 1 on")
-        tagging = self._refresh()
-        encoded = tagging.encode(X)
+        trained = self._trained()
+        encoded = trained.tagging.encode(X)
         return [
             [
-                (score, [self.classes_[label] for label in path])
-                for score, path in tagging.decoder.nbest(encoded, i, int(k))
+                (score, [trained.labels[label] for label in path])
+                for score, path in trained.tagging.decoder.nbest(encoded, i, int(k))
             ]
             for i in range(len(encoded.starts) - 1)
         ]
@@ -458,19 +389,11 @@ class SequenceTagger:
         another label there; the sentence's, by how much it beats every other: the least of its
         tokens'. Infinite where there is no alternative.
         """
-        tagging = self._refresh()
+        tagging = self._trained().tagging
         encoded = tagging.encode(X)
         result = []
         for i in range(len(encoded.starts) - 1):
-            scores = tagging.decoder.max_marginals(encoded, i)
-            if scores.size and scores.max() < 0.5 * FORBIDDEN:
-                raise no_legal_sequence(i, False)
-            if scores.shape[1] > 1:
-                ordered = np.sort(scores, axis=1)
-                margins = ordered[:, -1] - ordered[:, -2]
-                margins[margins > 1e29] = np.inf  # every alternative is forbidden
-            else:
-                margins = np.full(len(scores), np.inf)
+            margins = tagging.decoder.margins(encoded, i)
             result.append((float(margins.min(initial=np.inf)), margins.tolist()))
         return result
 
@@ -484,18 +407,8 @@ class SequenceTagger:
 
     def explain(self, sentence: Sequence[Any]) -> list[TokenExplanation]:
         """Why each token of one sentence got its label: see `seqpa.sequence.explain`."""
-        tagging = self._refresh()
-        encoded = tagging.encode([sentence])
-        plain = self._source.transform([sentence])
-        return explain(
-            list(sentence),
-            tagging.decoder,
-            self._frozen,
-            self._source,
-            self.classes_,
-            encoded,
-            plain,
-        )
+        trained = self._trained()
+        return explain(sentence, trained.tagging, trained.weights, trained.source, trained.labels)
 
     def _fixed_indices(self, X: Any, fixed: Any) -> NDArray[np.int32]:
         check_sentences(X)
@@ -520,34 +433,51 @@ class SequenceTagger:
     # Weights, files, scikit-learn
 
     @property
+    def classes_(self) -> list[str]:
+        """The labels."""
+        return list(self._learned.labels)
+
+    @property
+    def n_iter_(self) -> int:
+        """The epoch whose weights are kept."""
+        return self._learned.epoch
+
+    @property
     def state_features_(self) -> dict[tuple[str, str], float]:
         """(feature, label) -> weight, zeros left out."""
-        self._refresh()
-        names = self._source.encoder.feature_names()
-        return {
-            (names[f], self.classes_[k]): weight
-            for f in np.flatnonzero(self._frozen.nonzero())
-            for k, weight in self._frozen.feature_weights(int(f)).items()
-        }
+        return self._trained().state_features()
 
     @property
     def transition_features_(self) -> dict[tuple[str, str], float]:
         """(label, next label) -> weight, zeros left out."""
-        self._refresh()
-        matrix = self._frozen.transitions
-        return {
-            (self.classes_[p], self.classes_[y]): float(matrix[p, y])
-            for p, y in zip(*np.nonzero(matrix), strict=True)
-        }
+        return self._trained().transition_features()
+
+    @property
+    def trained_(self) -> Trained:
+        """What is learned, as a model file holds it."""
+        return self._trained()
+
+    @property
+    def training_state_(self) -> TrainingState:
+        """What training goes on from."""
+        state = self._learned.training
+        if state is None:
+            raise NotTrainedError(
+                "there is no training state: only a tagger that is being trained has one"
+            )
+        return state
+
+    @property
+    def training_is_over(self) -> bool:
+        """Whether training has come to its last epoch: by their number, or by `patience`."""
+        return self.training_state_.is_over(self.epochs, self.patience)
 
     def save(self, path: str | Path, *, half: bool = False) -> None:
         """Write the model: what tagging needs, in one safetensors file, atomically.
 
         half : store weights as float16, half the size.
         """
-        from seqpa.model import save_model
-
-        save_model(self, Path(path), half=half)
+        save_model(Path(path), self._trained(), self.get_params(), half=half)
 
     @classmethod
     def load(cls, path: str | Path, *, allow_imports: bool = False) -> SequenceTagger:
@@ -556,21 +486,29 @@ class SequenceTagger:
         allow_imports : import the feature function that the model names as ``module:function``;
             without it, a model that needs one is refused, so that no file can run code.
         """
-        from seqpa.model import load_model
+        return cls.from_model(read_model(Path(path)), allow_imports=allow_imports)
 
-        return load_model(cls, Path(path), allow_imports=allow_imports)
+    @classmethod
+    def from_model(cls, model: ModelFile, *, allow_imports: bool = False) -> SequenceTagger:
+        """The tagger in a model file that `seqpa.model.read_model` has read; see `load`."""
+        parameters, trained = model.open(allow_imports=allow_imports)
+        try:
+            tagger = cls(**parameters)
+            tagger.check_parameters()
+        except (SeqpaError, TypeError) as error:
+            raise SeqpaError(f"{model.path}: is damaged: {error}") from None
+        tagger._learned = Learned(trained=trained, seen_with=tagger._what_is_seen())
+        return tagger
 
     def save_state(self, path: str | Path) -> None:
         """Write the training state, from which `training` goes on bit for bit."""
-        from seqpa.model import save_state
-
-        save_state(self, Path(path))
+        save_state(Path(path), self.training_state_, self.get_params())
 
     def load_state(self, path: str | Path) -> SequenceTagger:
         """Read a training state into this tagger, which must have the same parameters."""
-        from seqpa.model import load_state
-
-        load_state(self, Path(path))
+        state = load_state(Path(path), self.get_params())
+        self._learned = Learned(resumed=True, seen_with=self._what_is_seen())
+        self._learned.move(state)
         return self
 
     @classmethod
@@ -600,7 +538,7 @@ class SequenceTagger:
         )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._stale or hasattr(self, "_tagging")
+        return self._learned.is_fitted
 
     def __repr__(self) -> str:
         defaults = {
@@ -616,12 +554,6 @@ class SequenceTagger:
 
     def __getstate__(self) -> dict[str, Any]:
         """Parameters and weights; the training state and the kernel's objects stay behind."""
-        if self.__sklearn_is_fitted__():
-            self._refresh()
-        state = {name: value for name, value in self.__dict__.items() if name != "_tagging"}
-        return state | {"_state": None, "_resumed": None, "_stale": False}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if "_frozen" in state:
-            self._prepare()
+        if self._learned.is_fitted:
+            self._trained()  # frozen now, or there would be nothing to tag with
+        return self.__dict__ | {"_learned": self._learned.copied()}

@@ -2,7 +2,7 @@
 
 The words of many sentences are numbered together, while the dictionaries are in the processor's
 cache; then they are tagged in runs of some thousand tokens: what is made of one run is used while
-it is still there. All happens in the same room, which each thread keeps.
+it is still there. All happens in the same buffers, which each thread keeps.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from seqpa._kernel import hashing, strings
 from seqpa._kernel.runner import Runner
 from seqpa._kernel.store import Sequences
+from seqpa.sequence.chain import NO_LABELS, scratch
 from seqpa.sequence.composed import composed
 from seqpa.sequence.constraints import Penalties
-from seqpa.sequence.decoder import NO_LABELS, Decoder, FrozenWeights, no_legal_sequence, scratch
+from seqpa.sequence.decoder import Decoder, no_legal_sequence
 from seqpa.sequence.encode import Encoded, FeatureEncoder, starts_of
 from seqpa.sequence.inputs import FeatureSource, flat_columns
 from seqpa.sequence.tables import REMEMBERED
+from seqpa.sequence.weights import FrozenWeights
 
 _NUMBERED = 65536  # so many words are numbered at a time;
 _RUN = 8192  # so many tokens are tagged at a time,
@@ -82,12 +84,12 @@ class Tagging:
             run = max(run, int(np.diff(starts).max()))  # no sentence is cut
 
         def labels(part: slice) -> list[list[str]]:
-            desk: _Desk | None = getattr(self._own, "desk", None)
-            if desk is None or desk.run < run:
-                desk = _Desk(encoder, walk, decoder, run)
+            buffers: _Buffers | None = getattr(self._own, "buffers", None)
+            if buffers is None or buffers.run < run:
+                buffers = _Buffers(encoder, walk, decoder, run)
                 if run == self._run:
-                    self._own.desk = desk
-            return desk.tag(columns, starts, part, fixed, self._labels)
+                    self._own.buffers = buffers
+            return buffers.tag(columns, starts, part, fixed, self._labels)
 
         parts = cut(starts, max(run, _NUMBERED) if n_jobs == 1 else run)
         if len(parts) == 1:
@@ -119,8 +121,8 @@ def cut(starts: NDArray[np.int64], size: int) -> list[slice]:
     return runs
 
 
-class _Desk:
-    """One thread's room to tag sentences in runs of at most `run` tokens."""
+class _Buffers:
+    """One thread's memory to tag sentences in runs of at most `run` tokens."""
 
     def __init__(
         self, encoder: FeatureEncoder, walk: hashing.Table, decoder: Decoder, run: int
@@ -135,23 +137,31 @@ class _Desk:
             pairs = encoder.pairs.kernel
             pair_indptr, pair_features, more = encoder.pairs.room_for(run)
             work = max(work, more, key=len)
-        room, _ = scratch(decoder.n_labels, run)
+        memory, _ = scratch(decoder.n_labels, run)
         no_starts = np.zeros(1, np.int64)
         self._runner = Runner(
-            self._ids,
-            np.zeros(REMEMBERED, np.int32),
-            self._words,
-            walk,
-            pairs,
-            work,
-            indptr,
-            features,
-            pair_indptr,
-            pair_features,
-            Sequences(no_starts, indptr, features, None, pair_indptr, pair_features, None),
-            decoder.chain,
-            room,
-            np.zeros(run, np.int32),
+            ids=self._ids,
+            last=np.zeros(REMEMBERED, np.int32),
+            words=self._words,
+            table=walk,
+            pair_table=pairs,
+            work=work,
+            indptr=indptr,
+            features=features,
+            pair_indptr=pair_indptr,
+            pair_features=pair_features,
+            data=Sequences(
+                starts=no_starts,
+                indptr=indptr,
+                features=features,
+                values=None,
+                pair_indptr=pair_indptr,
+                pair_features=pair_features,
+                pair_values=None,
+            ),
+            chain=decoder.chain,
+            scratch=memory,
+            labels=np.zeros(run, np.int32),
         )
 
     def tag(

@@ -1,93 +1,179 @@
-"""What training a tagger keeps between epochs, and what it reports of each."""
+"""The training loop: epochs over encoded sentences, the dev set, patience; and what it keeps.
+
+`TrainingState` is all that one epoch hands on to the next. A loop over `run` is a whole training;
+each epoch comes out as a record (`seqpa.sequence.learner.Epoch`), and printing, plotting and saving
+are left to the one who reads the records.
+"""
 
 from __future__ import annotations
 
+import time
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seqpa._kernel import strings
 from seqpa.errors import SeqpaError
+from seqpa.evaluate import evaluate
+from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.inputs import FeatureSource
-from seqpa.sequence.learner import EpochTotals
-from seqpa.sequence.weights import TrainingWeights, check_labels
+from seqpa.sequence.learner import ChainLearner, Epoch
+from seqpa.sequence.weights import FrozenWeights, TrainingWeights, check_labels
 
-
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """One epoch of training, as `SequenceTagger.training` yields it.
-
-    Attributes
-    ----------
-    number : counted from 1
-    totals : what happened on the training sentences, each met before it was learned from
-    seconds : how long training took, without the dev set
-    dev_score : None, or the score on the dev set (span F1 for BIO labels, else accuracy)
-    best : whether these weights are the best so far, and so the ones that are kept
-    """
-
-    number: int
-    totals: EpochTotals
-    seconds: float
-    dev_score: float | None
-    best: bool
+__all__ = ["Epoch", "TrainingData", "TrainingState", "run"]
 
 
 @dataclass(slots=True)
 class TrainingState:
-    """All that going on bit for bit needs, beside the data and the parameters."""
+    """All that going on bit for bit needs, beside the data and the parameters.
+
+    Attributes
+    ----------
+    source : FeatureSource
+        Makes features of sentences; knows all features so far.
+    labels : list of str
+        In the order of their numbers.
+    weights : TrainingWeights
+    rng : numpy.random.Generator
+        Draws the order of the sentences.
+    epoch : int
+        How many epochs are done.
+    best_epoch : int
+        The epoch whose weights are kept: the last, or the best on the dev set.
+    best_score : None or float
+        Its score on the dev set, where there is one.
+    best : None or FrozenWeights
+        Its weights, where there is a dev set.
+    data : None or list of int
+        By what the data in training are known again; None after other data came.
+    """
 
     source: FeatureSource
     labels: list[str]
     weights: TrainingWeights
     rng: np.random.Generator
     epoch: int = 0
-    best_score: float | None = None
     best_epoch: int = 0
-    data: list[int] | None = None  # the sum of the data in training, None after others came
+    best_score: float | None = None
+    best: FrozenWeights | None = None
+    data: list[int] | None = None
+
+    def is_over(self, epochs: int, patience: int | None) -> bool:
+        """Whether all epochs are done, or too many came and went without a better dev score."""
+        return self.epoch >= epochs or (
+            patience is not None and self.epoch - self.best_epoch >= patience
+        )
+
+    def kept(self, average: bool) -> FrozenWeights:
+        """The weights to tag with: those of the best epoch, else the present ones."""
+        return self.weights.freeze(average) if self.best is None else self.best
+
+    def extend(self, X: Any, flat: list[str]) -> Encoded:
+        """Encode more sentences; new features and labels get numbers and empty rows."""
+        labels = with_new(self.labels, flat)
+        check_labels(len(labels), self.source.n_pair_features)
+        encoded = self.source.extend(X)
+        self.labels = labels
+        self._fit_weights()
+        return encoded
+
+    def undoing(self, weights: Callable[[], TrainingWeights]) -> Callable[[], None]:
+        """A function that takes back what is learned from now on: the labels, and the weights as
+        `weights` gives them. Features stay numbered."""
+        labels = self.labels
+
+        def undo() -> None:
+            self.weights, self.labels = weights(), labels
+            self._fit_weights()
+
+        return undo
+
+    def _fit_weights(self) -> None:
+        source = self.source
+        self.weights.resize(len(self.labels), source.encoder.n_features, source.n_pair_features)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingData:
+    """Sentences as the learner takes them.
+
+    Attributes
+    ----------
+    encoded : Encoded
+    gold : (tokens,) array
+        The number of each token's label.
+    """
+
+    encoded: Encoded
+    gold: NDArray[np.int32]
+
+    def marks(self) -> list[int]:
+        """Numbers by which these data are known again: sentences, tokens, features, labels."""
+        encoded = self.encoded
+        counts = [len(encoded.starts) - 1, len(self.gold), len(encoded.features)]
+        return [*counts, zlib.crc32(self.gold.tobytes())]
+
+
+def run(
+    state: TrainingState,
+    learner: ChainLearner,
+    data: TrainingData,
+    dev: tuple[Any, list[list[str]]] | None,
+    *,
+    epochs: int,
+    patience: int | None,
+    shuffle: bool,
+    record: bool,
+) -> Iterator[Epoch]:
+    """Train from where `state` stands until it is over, a record for each epoch.
+
+    Parameters
+    ----------
+    state : TrainingState
+        Moves on with every epoch.
+    learner : ChainLearner
+    data : TrainingData
+    dev : None or (sentences, label lists)
+        Where it is given, the weights of the epoch that is best there are kept in `state.best`.
+    epochs : int
+        How many there are in all, those that `state` has behind it included.
+    patience : None or int
+        How many epochs in a row may fail to better the dev score before training ends.
+    shuffle : bool
+        Whether each epoch has an order of its own.
+    record : bool
+        Whether `Epoch.order` and `Epoch.record` are kept, for the loss bounds.
+    """
+    n = len(data.encoded.starts) - 1
+    dev_encoded = None if dev is None else state.source.transform(dev[0])
+    while not state.is_over(epochs, patience):
+        order = state.rng.permutation(n) if shuffle else np.arange(n)
+        begun = time.perf_counter()
+        done = learner.epoch(state.weights, data.encoded, data.gold, order.astype(np.int64), record)
+        seconds = time.perf_counter() - begun
+        state.epoch += 1
+        score, best = None, True
+        if dev is not None and dev_encoded is not None:
+            frozen = state.weights.freeze(learner.average)
+            numbers = Decoder(frozen, learner.rules).decode(dev_encoded)
+            score = dev_score(dev[1], strings.spell(state.labels, numbers, dev_encoded.starts))
+            best = state.best_score is None or score > state.best_score
+            if best:
+                state.best_score, state.best = score, frozen
+        if best:
+            state.best_epoch = state.epoch
+        yield replace(done, number=state.epoch, seconds=seconds, dev_score=score, best=best)
 
 
 def dev_score(gold: list[list[str]], predicted: list[list[str]]) -> float:
     """Span F1 where the labels mark spans (B-, I-, ...), else token accuracy."""
-    from seqpa.evaluate import evaluate
-
     result = evaluate(gold, predicted)
     return result.accuracy if result.span_micro is None else result.span_micro.f1
-
-
-def extend(state: TrainingState, X: Any, flat: list[str]) -> Encoded:
-    """Encode more sentences, with room for what is new in them."""
-    labels = with_new(state.labels, flat)
-    check_labels(len(labels), state.source.n_pair_features)
-    encoded = state.source.extend(X)
-    state.labels = labels
-    state.weights.resize(
-        len(state.labels), state.source.encoder.n_features, state.source.n_pair_features
-    )
-    return encoded
-
-
-def undoing(state: TrainingState, weights: Callable[[], TrainingWeights]) -> Callable[[], None]:
-    """A function that takes back what is learned from now on: the labels, and the weights as the
-    other function gives them. Features stay numbered."""
-    labels = state.labels
-
-    def undo() -> None:
-        state.weights, state.labels = weights(), labels
-        source = state.source
-        state.weights.resize(len(labels), source.encoder.n_features, source.n_pair_features)
-
-    return undo
-
-
-def sum_of(encoded: Encoded, gold: NDArray[np.int32]) -> list[int]:
-    """Numbers by which training data are known again: sentences, tokens, features, labels."""
-    counts = [len(encoded.starts) - 1, len(gold), len(encoded.features)]
-    return [*counts, zlib.crc32(gold.tobytes())]
 
 
 def with_new(labels: list[str], flat: list[str]) -> list[str]:
@@ -100,7 +186,11 @@ def with_new(labels: list[str], flat: list[str]) -> list[str]:
 
 
 def label_indices(flat: list[str], labels: list[str]) -> NDArray[np.int32]:
-    """The number of each label."""
+    """The number of each label.
+
+    >>> label_indices(["V", "N", "V"], ["N", "V"]).tolist()
+    [1, 0, 1]
+    """
     index = {label: k for k, label in enumerate(labels)}
     return np.fromiter(map(index.__getitem__, flat), np.int32, len(flat))
 

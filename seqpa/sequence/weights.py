@@ -1,4 +1,9 @@
-"""The weights while they are trained: arrays that the kernel fills and this class grows."""
+"""The weights of a chain: fixed ones, with which a model tags, and those that are being trained.
+
+Both keep a row of weights for each feature in one flat array, the arena, as the kernel's `Store`
+reads it: a row with few labels as pairs (label, weight), one with many as a weight for every label.
+The transitions between labels are a matrix.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +14,175 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa._kernel.chain import FORBIDDEN, Chain
+from seqpa._kernel.chain import FORBIDDEN
 from seqpa._kernel.store import Store
 from seqpa.errors import SeqpaError
-from seqpa.sequence.constraints import Penalties
-from seqpa.sequence.decoder import (
-    MAX_LABELS,
-    NO_SUMS,
-    FrozenWeights,
-    check_rows,
-    dense_at,
-    kernel_chain,
-    padded,
-)
 
+Float32 = NDArray[np.float32]
+Int32 = NDArray[np.int32]
+MAX_LABELS = 2**15 - 1  # Viterbi keeps their numbers as int16
+_NO_SUMS = np.zeros(0, np.float32)  # a store for tagging needs none
 # Pair rows are sparse whatever their size: labels² is too many for a dense row.
 _NEVER_DENSE = 2**30
 # A sparse entry keeps its label as a float32, which counts exactly up to here.
 _MAX_PAIRS = 2**24
 # A row's place in the arena is an int32.
-_MAX_ROOM = 2**31 - 1
+_MAX_CAPACITY = 2**31 - 1
+
+
+def padded(n_labels: int) -> int:
+    """The width of a row of labels: a multiple of 8, so that loops over it vectorise.
+
+    >>> padded(22)
+    24
+    """
+    return -(-n_labels // 8) * 8
+
+
+def dense_at(n_labels: int) -> int:
+    """Above how many labels a row is dense: a few scattered labels are faster one by one.
+
+    >>> dense_at(22), dense_at(682)
+    (3, 85)
+    """
+    return max(3, n_labels // 8)
+
+
+def check_labels(n_labels: int, n_pair_features: int | None) -> None:
+    """Raise a SeqpaError where the kernel cannot number all labels, or their pairs."""
+    if n_labels > MAX_LABELS:
+        raise SeqpaError(f"{n_labels} labels are too many: a chain can have {MAX_LABELS}")
+    if n_pair_features is not None and n_labels * padded(n_labels) > _MAX_PAIRS:
+        raise SeqpaError(
+            f"{n_labels} labels are too many for features on label pairs: leave out the templates "
+            f"that begin with 'pair:'"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenWeights:
+    """What tagging needs of the weights, as the model file keeps it.
+
+    rows (features, 2) and arena are `Store`'s; pairs likewise, or None without pair
+    features; transitions is (labels, labels).
+    """
+
+    n_labels: int
+    rows: Int32
+    arena: Float32
+    transitions: Float32
+    pair_rows: Int32 | None = None
+    pair_arena: Float32 | None = None
+
+    def validate(self) -> None:
+        """Raise a SeqpaError unless every index stays inside its array: the kernel checks none."""
+        K = self.n_labels
+        if not 1 <= K <= MAX_LABELS or self.transitions.shape != (K, K):
+            raise SeqpaError(f"damaged model: transitions are not {K} × {K}")
+        check_rows(self.rows, self.arena, K, padded(K), "emission")
+        arrays = [self.arena, self.transitions]
+        if self.pair_rows is not None and self.pair_arena is not None:
+            check_rows(self.pair_rows, self.pair_arena, K * padded(K), 0, "pair")
+            arrays.append(self.pair_arena)
+        if not all(np.isfinite(array).all() for array in arrays):
+            raise SeqpaError("damaged model: a weight is not a finite number")
+
+    def stores(self) -> tuple[Store, Store | None]:
+        """The kernel's stores over these arrays: single features, and label pairs'."""
+        width = padded(self.n_labels)
+        pairs = None
+        if self.pair_rows is not None and self.pair_arena is not None:
+            pairs = _tagging_store(self.pair_rows, self.pair_arena, self.n_labels * width)
+        return _tagging_store(self.rows, self.arena, width), pairs
+
+    def squared_norm(self) -> float:
+        """‖w‖², over features, label pairs and transitions."""
+        total = float(np.sum(self.transitions.astype(np.float64) ** 2))
+        for f in np.flatnonzero(self.nonzero()).tolist():
+            total += sum(w * w for w in self.feature_weights(f).values())
+        if self.pair_rows is not None:
+            for f in np.flatnonzero(self.pair_rows[:, 1]).tolist():
+                total += sum(w * w for w in self.pair_feature_weights(f).values())
+        return total
+
+    def nonzero(self) -> NDArray[np.bool_]:
+        """Which features have any weight."""
+        return self.rows[:, 1] != 0
+
+    def feature_weights(self, feature: int) -> dict[int, float]:
+        """Label index -> weight of one feature, zeros left out."""
+        return _row_weights(self.rows, self.arena, feature, self.n_labels)
+
+    def pair_feature_weights(self, feature: int) -> dict[tuple[int, int], float]:
+        """(previous, current) label indices -> weight of one pair feature."""
+        assert self.pair_rows is not None
+        assert self.pair_arena is not None
+        width = padded(self.n_labels)
+        row = _row_weights(self.pair_rows, self.pair_arena, feature, self.n_labels * width)
+        return {divmod(pair, width): weight for pair, weight in row.items()}
+
+
+def _tagging_store(
+    rows: Int32, arena: Float32, width: int, used: int | None = None, dense: int = 0
+) -> Store:
+    return Store(
+        arena=arena,
+        sums=_NO_SUMS,
+        gains=_NO_SUMS,
+        rows=rows,
+        used=len(arena) if used is None else used,
+        width=width,
+        dense_at=dense,
+    )
+
+
+def _row_weights(rows: Int32, arena: Float32, feature: int, n_labels: int) -> dict[int, float]:
+    start, size = rows[feature].tolist()
+    if size < 0:
+        row = arena[start : start + n_labels].tolist()
+        return {k: weight for k, weight in enumerate(row) if weight}
+    entries = arena[start : start + 2 * size].tolist()
+    return dict(zip(map(int, entries[::2]), entries[1::2], strict=True))
+
+
+def check_rows(
+    rows: Int32,
+    arena: Float32,
+    n_labels: int,
+    width: int,
+    name: str,
+    spare: bool = False,
+) -> None:
+    """Raise a SeqpaError unless every row of a `Store` lies in its arena and names real labels.
+
+    width is 0 where no row may be dense. `spare`: a sparse row has a capacity of two or the next
+    power of two, as while training.
+    """
+    if rows.dtype != np.int32 or arena.dtype != np.float32:
+        raise SeqpaError(f"damaged model: the {name} arrays have the wrong type")
+    if rows.ndim != 2 or rows.shape[1] != 2 or arena.ndim != 1:
+        raise SeqpaError(f"damaged model: the {name} arrays have the wrong shape")
+    starts, sizes = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
+    capacity = sizes
+    if spare:
+        powers = 2 ** np.ceil(np.log2(np.maximum(sizes, 2)))
+        capacity = np.where(sizes > 0, powers, 0).astype(np.int64)
+    needs = np.where(sizes < 0, width, 2 * capacity)
+    lowest = -1 if width else 0
+    if len(rows) and (
+        sizes.min() < lowest or starts.min() < 0 or (starts + needs).max() > len(arena)
+    ):
+        raise SeqpaError(f"damaged model: an {name} row lies outside its array")
+    sparse = sizes > 0
+    counts = sizes[sparse]
+    if counts.size:
+        # Position of every entry's label: each row's start plus 0, 2, 4, ...
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        labels = arena[np.repeat(starts[sparse], counts) + 2 * within]
+        if not (
+            (labels >= 0).all() and (labels < n_labels).all() and (labels == labels // 1).all()
+        ):
+            raise SeqpaError(f"damaged model: an {name} row names a label that does not exist")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,32 +207,44 @@ class TrainingStore:
         dense: int,
     ) -> TrainingStore:
         """Over these very arrays."""
-        return cls(rows, arena, sums, gains, Store(arena, sums, gains, rows, used, width, dense))
+        store = Store(
+            arena=arena,
+            sums=sums,
+            gains=gains,
+            rows=rows,
+            used=used,
+            width=width,
+            dense_at=dense,
+        )
+        return cls(rows, arena, sums, gains, store)
 
     @classmethod
     def empty(
-        cls, n_rows: int, width: int, dense: int, second_order: bool, room: int | None = None
+        cls, n_rows: int, width: int, dense: int, second_order: bool, capacity: int | None = None
     ) -> TrainingStore:
-        """Of so many empty rows, with room for so many numbers."""
-        room = _first_room(n_rows) if room is None else room
-        gains = _fresh(room) if second_order else NO_SUMS
+        """So many empty rows, in arrays for so many numbers."""
+        capacity = _first_capacity(n_rows) if capacity is None else capacity
+        gains = _fresh(capacity) if second_order else _NO_SUMS
         rows = np.zeros((n_rows, 2), np.int32)
-        return cls.over(rows, _fresh(room), _fresh(room), gains, 0, width, dense)
+        return cls.over(rows, _fresh(capacity), _fresh(capacity), gains, 0, width, dense)
 
     @classmethod
     def copied(
         cls, store: Store, n_rows: int, width: int, dense: int, second_order: bool
     ) -> TrainingStore:
-        """With the weights of a store, and room for three times as many: pages that nobody has
-        touched cost nothing, and a store that seldom moves is seldom there twice."""
-        room = store.live_size(width)
-        room += max(2 * room, 4 * width, _first_room(n_rows))
-        if room > _MAX_ROOM:
+        """The weights of a store, in arrays three times as large.
+
+        Pages that nobody has touched cost nothing, and a store that seldom moves is seldom in
+        memory twice.
+        """
+        capacity = store.live_size(width)
+        capacity += max(2 * capacity, 4 * width, _first_capacity(n_rows))
+        if capacity > _MAX_CAPACITY:
             raise SeqpaError(
-                f"the weights need {room:,} numbers, more than the {_MAX_ROOM:,} that a model can "
-                f"hold: raise the cutoff, or use fewer templates"
+                f"the weights need {capacity:,} numbers, and a model holds at most "
+                f"{_MAX_CAPACITY:,}: raise the cutoff, or use fewer templates"
             )
-        new = cls.empty(n_rows, width, dense, second_order, room)
+        new = cls.empty(n_rows, width, dense, second_order, capacity)
         store.copy_into(new.store)
         return new
 
@@ -88,7 +254,7 @@ class TrainingStore:
         """Rows and arena for tagging: the weights, or their means over T sentences."""
         rows = np.zeros_like(self.rows)
         arena = np.zeros(self.store.get_used(), np.float32)
-        new = Store(arena, NO_SUMS, NO_SUMS, rows, 0, width, 0)
+        new = _tagging_store(rows, arena, width, used=0)
         used = self.store.freeze(T, n_labels, new)
         del new
         arena.resize(used, refcheck=False)  # in place: pages behind it were never touched
@@ -169,23 +335,17 @@ class TrainingWeights:
         """How many features of label pairs have a row."""
         return len(self._pairs.rows) if self._pairs else 0
 
-    def _stores(self) -> tuple[Store, Store | None]:
+    def stores(self) -> tuple[Store, Store | None]:
+        """The kernel's stores over these very arrays: single features, and label pairs'."""
         return self._single.store, self._pairs.store if self._pairs else None
 
-    def chain(self, rules: Penalties) -> Chain:
-        """The kernel's chain over these very arrays, its forbidden transitions marked."""
-        weights = self.transitions[:, : self.n_labels]
-        weights[weights <= FORBIDDEN / 2] = 0.0  # forbidden before, perhaps by other rules
-        weights[rules.pairs < 0] = FORBIDDEN
-        return kernel_chain(*self._stores(), self.transitions, rules)
-
-    def grow(self, chain: Chain) -> None:
-        """Give a full store three times of what it holds, without its holes."""
+    def grow(self) -> tuple[Store, Store | None]:
+        """Give full stores three times of what they hold, without holes; the new ones."""
         self._move(self.n_labels, self.n_features, self.n_pair_features)
-        chain.replace_stores(*self._stores())
+        return self.stores()
 
     def resize(self, n_labels: int, n_features: int, n_pair_features: int | None) -> None:
-        """Make room for new labels and features; old ones keep their numbers and weights."""
+        """Add rows for new labels and features; old ones keep their numbers and weights."""
         old_width = padded(self.n_labels)
         width = padded(n_labels)
         check_labels(n_labels, n_pair_features)
@@ -283,7 +443,7 @@ class TrainingWeights:
         def thaw(
             rows: NDArray[np.int32], arena: NDArray[np.float32], width: int, dense: int
         ) -> TrainingStore:
-            store = Store(arena, NO_SUMS, NO_SUMS, rows, len(arena), width, dense)
+            store = _tagging_store(rows, arena, width, dense=dense)
             return TrainingStore.copied(store, len(rows), width, dense, second_order)
 
         self._single = thaw(frozen.rows, frozen.arena, width, dense_at(K))
@@ -342,18 +502,7 @@ class TrainingWeights:
             raise SeqpaError("damaged model: a weight is not a finite number")
 
 
-def check_labels(n_labels: int, n_pair_features: int | None) -> None:
-    """Raise a SeqpaError where the kernel cannot number all labels, or their pairs."""
-    if n_labels > MAX_LABELS:
-        raise SeqpaError(f"{n_labels} labels are too many: a chain can have {MAX_LABELS}")
-    if n_pair_features is not None and n_labels * padded(n_labels) > _MAX_PAIRS:
-        raise SeqpaError(
-            f"{n_labels} labels are too many for features on label pairs: leave out the templates "
-            f"that begin with 'pair:'"
-        )
-
-
-def _first_room(n_rows: int) -> int:
+def _first_capacity(n_rows: int) -> int:
     """How many numbers the first store of so many rows may hold; more than most models need."""
     return min(max(2**16, 32 * n_rows), 2**25)
 

@@ -11,7 +11,7 @@
 ...     "output": {"model": str(folder / "a.safetensors")},
 ... })
 >>> run = TrainingRun(config)
->>> [(row.epoch, row.mistakes) for row in run.epochs()]
+>>> [(epoch.number, epoch.wrong_tokens) for epoch in run.epochs()]
 [(1, 4), (2, 2), (3, 0)]
 >>> run.finish().model.name
 'a.safetensors'
@@ -23,7 +23,7 @@ import hashlib
 import json
 import os
 from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,44 +39,37 @@ from seqpa.config_objects import (
 from seqpa.data import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.evaluate import Evaluation, evaluate
-from seqpa.model import write_atomically
-from seqpa.origin import save_with_origin
+from seqpa.model import save_model, write_atomically
 from seqpa.sequence.costs import sequence_cost
+from seqpa.sequence.learner import Epoch
 from seqpa.sequence.tagger import SequenceTagger
-from seqpa.sequence.training import Epoch
 
 if TYPE_CHECKING:
-    from seqpa.certificate import Certificate
+    from seqpa.sequence.bounds import Certificate
 
 # What may change between a run and its continuation without changing the weights on the way.
 _FREE = {("output",), ("data", "test"), ("learner", "epochs")}
 
 
-@dataclass(frozen=True, slots=True)
-class EpochRow:
-    """One line of the history."""
-
-    epoch: int
-    sentences: int
-    tokens: int
-    mistakes: int
-    wrong_sentences: int
-    updates: int
-    loss: float
-    squared_loss: float
-    cost: float
-    dev_score: float | None
-    best: bool
-    seconds: float
-
-    @property
-    def tokens_per_second(self) -> float:
-        """How fast training went, the dev set not counted."""
-        return self.tokens / self.seconds if self.seconds > 0 else 0.0
+# The keys of a line of the history, each with the field of `Epoch` that it tells.
+_HISTORY = {
+    "epoch": "number",
+    "sentences": "sentences",
+    "tokens": "tokens",
+    "mistakes": "wrong_tokens",
+    "wrong_sentences": "wrong_sentences",
+    "updates": "updates",
+    "loss": "loss",
+    "squared_loss": "squared_loss",
+    "cost": "cost",
+    "dev_score": "dev_score",
+    "best": "best",
+    "seconds": "seconds",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrainingOutcome:
     """What training ends with."""
 
     model: Path
@@ -115,28 +108,23 @@ class TrainingRun:
         self.dev = None if config.data.dev is None else read_part(config, "dev")
         self.test = None if config.data.test is None else read_part(config, "test")
         self.tagger = tagger_of(config, self.train.names)
-        self.rows: list[EpochRow] = []
+        self.history: list[Epoch] = []
         self.complete = False
-        self._records: list[Any] | None = [] if with_certificate else None
+        self._with_certificate = with_certificate
         self.resumed = resume and self.checkpoint.exists()
         if self.resumed:
             self._load_checkpoint()
 
-    def epochs(self) -> Iterator[EpochRow]:
-        """Train, a record for each epoch."""
-        self.complete = self._enough()
-        if self.complete:
-            return
+    def epochs(self) -> Iterator[Epoch]:
+        """Train, a record for each epoch; `complete` where there is nothing left to train."""
         for epoch in self._training():
-            row = _row(epoch)
-            self.rows.append(row)
-            if self._records is not None:
-                self._records.append(epoch.totals.record)
+            self.history.append(epoch)
             self._save_checkpoint()
-            self.complete = self._enough()
-            yield row
+            self.complete = self.tagger.training_is_over
+            yield epoch
+        self.complete = True
 
-    def finish(self) -> Outcome:
+    def finish(self) -> TrainingOutcome:
         """Score and write the best epoch's model, the history and the metrics.
 
         The checkpoint goes when there is nothing left to resume.
@@ -147,45 +135,42 @@ class TrainingRun:
             for corpus in (self.dev, self.test)
         )
         certificate = None
-        if self._records is not None:
-            from seqpa.certificate import certify
+        if self._with_certificate:
+            from seqpa.sequence.bounds import certify
 
-            certificate = certify(self.tagger, self.train, self._records)
+            certificate = certify(self.tagger, self.train, self.history)
         metrics = {
             "best_epoch": self.tagger.n_iter_,
-            "epochs": len(self.rows),
-            "seconds": sum(row.seconds for row in self.rows),
+            "epochs": len(self.history),
+            "seconds": sum(epoch.seconds for epoch in self.history),
             "dev": None if dev is None else dev.to_dict(),
             "test": None if test is None else test.to_dict(),
         }
-        save_with_origin(
-            self.tagger, self.model, self._origin(), words, half=self.config.output.half
+        save_model(
+            self.model,
+            self.tagger.trained_,
+            self.tagger.get_params(),
+            half=self.config.output.half,
+            config=self._told_config(),
+            training_words=words,
         )
         _write_json(self._history, self._told())
         _write_json(self._metrics, metrics)
         if self.complete:
             self.checkpoint.unlink(missing_ok=True)
             self._progress.unlink(missing_ok=True)
-        return Outcome(self.model, self.tagger.n_iter_, len(self.rows), dev, test, certificate)
+        return TrainingOutcome(
+            self.model, self.tagger.n_iter_, len(self.history), dev, test, certificate
+        )
 
     def _training(self) -> Iterator[Epoch]:
         try:
-            yield from self.tagger.training(
-                self.train, dev=self.dev, record=self._records is not None
-            )
+            yield from self.tagger.training(self.train, dev=self.dev, record=self._with_certificate)
         except SeqpaError as error:
             # Of the training sentences only their number is known there.
             of_data = str(error).startswith("sentence ")
             where = f"{data_name(self.config, 'train')}: " if of_data else ""
             raise SeqpaError(f"{where}{error}") from None
-
-    def _enough(self) -> bool:
-        """All epochs are trained, or patience is over."""
-        done, patience = len(self.rows), self.config.learner.patience
-        best = max((row.epoch for row in self.rows if row.best), default=0)
-        return done >= self.config.learner.epochs or (
-            patience is not None and done - best >= patience
-        )
 
     def _beside(self, name: str) -> Path:
         if getattr(self.config.output, name) is None:
@@ -223,10 +208,9 @@ class TrainingRun:
                 "same, or train afresh without --resume"
             )
         self.tagger.load_state(self.checkpoint)
-        state = self.tagger._state
-        assert state is not None
+        done = self.tagger.training_state_.epoch
         try:
-            self.rows = [EpochRow(**row) for row in told["epochs"]][: state.epoch]
+            self.history = [_from_line(line) for line in told["epochs"]][:done]
         except (KeyError, TypeError):
             raise SeqpaError(
                 f"{self._progress}: is damaged; train afresh without --resume"
@@ -248,10 +232,10 @@ class TrainingRun:
         return {
             "config": config,
             "data": self._fingerprints,
-            "epochs": [asdict(row) for row in self.rows],
+            "epochs": [_line(epoch) for epoch in self.history],
         }
 
-    def _origin(self) -> dict[str, Any]:
+    def _told_config(self) -> dict[str, Any]:
         """The configuration for the model's header; a cost's file is to be found from anywhere."""
         told = self.config.model_dump(mode="json", exclude={"output"})
         if self.config.cost.kind == "python" and self.config.cost.file is not None:
@@ -341,22 +325,14 @@ def check_writable(path: Path) -> None:
         raise SeqpaError(f"{path}: is a directory; name a file in it")
 
 
-def _row(epoch: Epoch) -> EpochRow:
-    totals = epoch.totals
-    return EpochRow(
-        epoch=epoch.number,
-        sentences=totals.sentences,
-        tokens=totals.tokens,
-        mistakes=totals.wrong_tokens,
-        wrong_sentences=totals.wrong_sentences,
-        updates=totals.updates,
-        loss=totals.loss,
-        squared_loss=totals.squared_loss,
-        cost=totals.cost,
-        dev_score=epoch.dev_score,
-        best=epoch.best,
-        seconds=epoch.seconds,
-    )
+def _line(epoch: Epoch) -> dict[str, Any]:
+    return {key: getattr(epoch, field) for key, field in _HISTORY.items()}
+
+
+def _from_line(line: dict[str, Any]) -> Epoch:
+    if set(line) != set(_HISTORY):
+        raise KeyError("a line of the history lacks a key")
+    return Epoch(**{field: line[key] for key, field in _HISTORY.items()})
 
 
 def _write_json(path: Path, content: Any) -> None:

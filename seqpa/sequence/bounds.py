@@ -1,8 +1,9 @@
 """The loss bounds of a tagger's training, as a certificate.
 
 A training run is one long sequence of rounds, a sentence each. Against fixed weights u the
-theorems of Crammer et al. (2006), §8-9 bound what it suffered. They ask for the max-loss of u,
-``ℓ_ML(u) = max_y' √ρ(y, y') − u·(Φ(x, y) − Φ(x, y'))`` (Eq. 52), which is known exactly
+theorems of PA 2006, §8-9 bound what it suffered. They ask for the max-loss of u,
+``ℓ_ML(u) = max_y' √ρ(y, y') − u·(Φ(x, y) − Φ(x, y'))`` (PA 2006, Eq. 52),
+which is known exactly
 
 - for u = 0: it is √ρ of the costliest sequence (under constraints, and for the cost span, of a
   sequence at least that costly, which only weakens the bound);
@@ -19,12 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa.core.bounds import Bound, Rounds, certificate, check
-from seqpa.data import Corpus
+from seqpa.data.corpus import Corpus
 from seqpa.data.schemes import spans
 from seqpa.errors import SeqpaError
 from seqpa.sequence.costs import SequenceCost, sequence_cost
-from seqpa.sequence.decoder import FrozenWeights
-from seqpa.sequence.learner import ALGORITHMS
+from seqpa.sequence.learner import ALGORITHMS, Epoch
 from seqpa.sequence.tagger import SequenceTagger
 
 
@@ -47,14 +47,25 @@ class Certificate:
         )
 
 
-def certify(
-    tagger: SequenceTagger, corpus: Corpus, records: Sequence[NDArray[np.float64]]
-) -> Certificate:
-    """The bounds of a run from zero weights: `records` are those of all its epochs, in order."""
+def certify(tagger: SequenceTagger, corpus: Corpus, epochs: Sequence[Epoch]) -> Certificate:
+    """The bounds of a whole run from zero weights.
+
+    Parameters
+    ----------
+    tagger : SequenceTagger
+        After the run.
+    corpus : Corpus
+        What it was trained on.
+    epochs : sequence of Epoch
+        All epochs of the run, in order, made with ``record=True``.
+    """
     if tagger.warm_start:
         raise SeqpaError("a certificate needs a run from zero weights, not a warm start")
-    orders = _orders(tagger, len(corpus), len(records))
-    record = np.concatenate(list(records))
+    kept = [(e.order, e.record) for e in epochs if e.order is not None and e.record is not None]
+    numbers = [epoch.number for epoch in epochs]
+    if not kept or len(kept) < len(epochs) or numbers != list(range(1, len(epochs) + 1)):
+        raise SeqpaError("a certificate needs every epoch of the run, made with record=True")
+    orders, record = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     cost = sequence_cost(tagger.cost, tagger.classes_)
 
     def bounds(losses: NDArray[np.float64], distance2: float) -> tuple[Bound, ...]:
@@ -74,16 +85,9 @@ def certify(
     parts = [("u = 0", bounds(np.sqrt(_largest_costs(tagger, corpus, cost)), 0.0))]
     if cost.kind == "zero-one":
         losses = _zero_one_losses(tagger, corpus)
-        parts.append(("u = the trained weights", bounds(losses, _norm2(tagger._frozen))))
+        distance2 = tagger.trained_.weights.squared_norm()
+        parts.append(("u = the trained weights", bounds(losses, distance2)))
     return Certificate(tuple(parts))
-
-
-def _orders(tagger: SequenceTagger, sentences: int, epochs: int) -> NDArray[np.int64]:
-    """The sentence of each round: the orders that `SequenceTagger.training` draws."""
-    if not tagger.shuffle:
-        return np.tile(np.arange(sentences), epochs)
-    rng = np.random.default_rng(tagger.random_state)
-    return np.concatenate([rng.permutation(sentences) for _ in range(epochs)])
 
 
 def _largest_costs(
@@ -106,7 +110,7 @@ def _largest_costs(
 
 def _zero_one_losses(tagger: SequenceTagger, corpus: Corpus) -> NDArray[np.float64]:
     """ℓ_ML of the tagger's weights: how far the best wrong sequence is from losing by 1."""
-    tagging = tagger._refresh()
+    tagging = tagger.trained_.tagging
     encoded = tagging.encode(corpus)
     index = {label: k for k, label in enumerate(tagger.classes_)}
     losses = np.zeros(len(corpus))
@@ -116,14 +120,3 @@ def _zero_one_losses(tagger: SequenceTagger, corpus: Corpus) -> NDArray[np.float
             path: Any = np.array([index[label] for label in gold], np.int32)
             losses[i] = max(0.0, wrong[0] + 1.0 - tagging.decoder.score(encoded, i, path))
     return losses
-
-
-def _norm2(weights: FrozenWeights) -> float:
-    """‖u‖²."""
-    total = float(np.sum(weights.transitions.astype(np.float64) ** 2))
-    for f in np.flatnonzero(weights.nonzero()).tolist():
-        total += sum(w * w for w in weights.feature_weights(f).values())
-    if weights.pair_rows is not None:
-        for f in np.flatnonzero(weights.pair_rows[:, 1]).tolist():
-            total += sum(w * w for w in weights.pair_feature_weights(f).values())
-    return total

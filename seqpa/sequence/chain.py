@@ -1,0 +1,95 @@
+"""The kernel's chain over weights and rules, its view of sentences, and its scratch memory.
+
+A chain scores a label sequence by the weights of its tokens' features and of its transitions
+(PA 2006, Eq. 59); where the rules forbid a transition, its weight is FORBIDDEN.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa._kernel.chain import FORBIDDEN, Chain
+from seqpa._kernel.store import PICKED, Scratch, Sequences, Store
+from seqpa.sequence.constraints import Penalties
+from seqpa.sequence.encode import Encoded
+from seqpa.sequence.weights import Float32, FrozenWeights, Int32, TrainingWeights, padded
+
+NO_LABELS: Int32 = np.zeros(0, np.int32)  # for a decoder: no token's label is fixed
+
+
+def frozen_chain(weights: FrozenWeights, rules: Penalties) -> Chain:
+    """The chain of weights that no longer change."""
+    K = weights.n_labels
+    transitions = np.zeros((K, padded(K)), np.float32)
+    transitions[:, :K] = weights.transitions
+    transitions[:, :K][rules.pairs < 0] = FORBIDDEN
+    return _chain(weights.stores(), transitions, rules)
+
+
+def training_chain(weights: TrainingWeights, rules: Penalties) -> Chain:
+    """The chain over the very arrays that are trained, their forbidden transitions marked."""
+    present = weights.transitions[:, : weights.n_labels]
+    present[present <= FORBIDDEN / 2] = 0.0  # forbidden before, perhaps by other rules
+    present[rules.pairs < 0] = FORBIDDEN
+    return _chain(weights.stores(), weights.transitions, rules)
+
+
+def _chain(stores: tuple[Store, Store | None], transitions: Float32, rules: Penalties) -> Chain:
+    """The chain over `transitions` (labels, width), which already hold the penalties; nothing
+    leads to the columns behind the last label, which only fill the width."""
+    n_labels, width = transitions.shape
+    transitions[:, n_labels:] = FORBIDDEN
+
+    def wide(row: Float32) -> Float32:
+        return np.concatenate([row, np.full(width - n_labels, FORBIDDEN, np.float32)])
+
+    store, pair_store = stores
+    forbidden = rules.pairs < 0
+    is_open = np.logical_not(forbidden.any(axis=0))
+    before, after = np.nonzero(~forbidden & ~is_open[None, :])
+    counts = np.bincount(before, minlength=n_labels)
+    return Chain(
+        store=store,
+        pair_store=pair_store,
+        n_labels=n_labels,
+        trans=transitions,
+        high=np.full(width, 4 * FORBIDDEN, np.float32),
+        low=np.zeros(width, np.float32),
+        first=wide(rules.first),
+        last=wide(rules.last),
+        prune=pair_store is None and bool(is_open.any()),
+        open=is_open.astype(np.uint8),
+        narrow_indptr=np.concatenate(([0], np.cumsum(counts))).astype(np.int32),
+        narrow=after.astype(np.int32),
+    )
+
+
+def sequences(encoded: Encoded) -> Sequences:
+    """The kernel's view of encoded sentences."""
+    return Sequences(
+        starts=encoded.starts,
+        indptr=encoded.indptr,
+        features=encoded.features,
+        values=encoded.values,
+        pair_indptr=encoded.pair_indptr,
+        pair_features=encoded.pair_features,
+        pair_values=encoded.pair_values,
+    )
+
+
+def scratch(n_labels: int, longest: int) -> tuple[Scratch, Int32]:
+    """Memory to decode one sentence of at most `longest` tokens; and where its path is written."""
+    width, longest = padded(n_labels), max(longest, 1)
+    path: NDArray[np.int32] = np.zeros(longest, np.int32)
+    memory = Scratch(
+        em=np.zeros(width, np.float32),
+        picked=np.zeros(PICKED, np.int64),
+        s=np.zeros((longest, width), np.float32),
+        kept=np.zeros((longest, width), np.int16),
+        n_kept=np.zeros(longest, np.intp),
+        best=np.zeros(width, np.float32),
+        pairs=np.zeros((n_labels, width), np.float32),
+        path=path,
+    )
+    return memory, path
