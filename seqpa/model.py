@@ -354,7 +354,7 @@ def load_model(
         tagger._source = _source(header, arrays, tagger.features)
         if isinstance(tagger._source.encoder, FeatureEncoder):
             # So that `fit`, and clones, find the lexicons and clusters of the templates again.
-            tagger.resources = dict(tagger._source.encoder._resources) or None
+            tagger.resources = dict(tagger._source.encoder.resources) or None
         tagger._seen_with = tagger._what_is_seen()
         tagger._frozen = _frozen(arrays, "weights.", len(tagger.classes_))
         tagger.n_iter_ = int(header["epoch"])

@@ -56,7 +56,7 @@ class SequenceCost:
     ----------
     kind : str
         The kernel's name for it: "hamming", "zero-one", "matrix" (label pairs, summed over the
-        tokens) or "outside" (a Python function, called on mistakes only).
+        tokens) or "python" (a Python function, called on mistakes only).
     matrix : (labels, labels) or (0, 0)
     function : what it costs, for any two label lists of one length
     """
@@ -85,7 +85,7 @@ class SequenceCost:
         >>> cost.of_numbers(np.array([0, 1, 1]), np.array([1, 1, 0]), ["A", "B"])
         2.0
         """
-        if self.kind == "outside":
+        if self.kind == "python":
             return self([labels[k] for k in gold], [labels[k] for k in predicted])
         if self.kind == "matrix":
             return float(self.matrix[gold, predicted].sum(dtype=np.float64))
@@ -108,7 +108,7 @@ def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:
                 f"a matrix as a dict, or a function of two label lists"
             )
         functions = {"hamming": hamming, "zero-one": zero_one, "span": span}
-        return SequenceCost("outside" if cost == "span" else cost, nothing, functions[cost])
+        return SequenceCost("python" if cost == "span" else cost, nothing, functions[cost])
     if isinstance(cost, (Hierarchy, Mapping, np.ndarray)):
         matrix = cost_matrix(cost, labels)
         index = {label: k for k, label in enumerate(labels)}
@@ -122,5 +122,5 @@ def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:
             single = matrix.astype(np.float32)
         return SequenceCost("matrix", single, summed)
     if callable(cost):
-        return SequenceCost("outside", nothing, cost)
+        return SequenceCost("python", nothing, cost)
     raise SeqpaError(f"a cost must be a name, a Hierarchy, a dict or a function, not {cost!r}")

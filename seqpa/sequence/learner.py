@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from seqpa._kernel import trainer as kernel
 from seqpa._kernel.steps import CODES as STEPS
-from seqpa._kernel.store import SMALLEST, Difference
+from seqpa._kernel.store import SMALLEST, SparseDelta
 from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.costs import SequenceCost
@@ -174,7 +174,7 @@ class ChainLearner:
             given_path, given_cost = status != kernel.DONE, _UNKNOWN
             if status == kernel.NEEDS_SPACE:
                 weights.grow(chain)
-            if status != kernel.DONE and self.cost.kind == "outside":
+            if status != kernel.DONE and self.cost.kind == "python":
                 sentence = int(order[trainer.get_position()])
                 begin, end = encoded.starts[sentence], encoded.starts[sentence + 1]
                 given_cost = self._cost(gold[begin:end], path[: end - begin])
@@ -289,12 +289,12 @@ class ChainLearner:
         return best_cost
 
 
-def _difference(starts: NDArray[np.int64], indptr: NDArray[np.int64] | None) -> Difference:
+def _difference(starts: NDArray[np.int64], indptr: NDArray[np.int64] | None) -> SparseDelta:
     """Room for a difference of any sentence: two labels of every feature. Memory that is not
     touched costs nothing."""
     most = 0 if indptr is None else 2 * int(np.diff(indptr[starts]).max(initial=0))
     room = max(SMALLEST, 1 << (2 * most + 1).bit_length())
-    return Difference(np.empty(most, np.int64), np.empty(most), np.empty(room, np.int32))
+    return SparseDelta(np.empty(most, np.int64), np.empty(most), np.empty(room, np.int32))
 
 
 def too_far(sentence: int) -> SeqpaError:

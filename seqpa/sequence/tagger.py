@@ -281,7 +281,7 @@ class SequenceTagger:
         gold = label_indices(flat, labels)
         check_legal(gold, starts_of(lengths_of(X), len(flat)), learner.rules, labels)
         undo = None
-        if learner.cost.kind == "outside":
+        if learner.cost.kind == "python":
             before = state.weights.copy()
             undo = undoing(state, lambda: before)
         was_fitted = self.__sklearn_is_fitted__()
