@@ -1,8 +1,12 @@
 """Builds the compiled kernel; everything else stands in pyproject.toml.
 
 SEQPA_NATIVE=1 compiles for this machine's own instruction set; the default runs on any machine of
-the same architecture. Where no C compiler is found the build goes on without the kernel's compiled
-form (`optional`): the same source then runs as plain Python, and says so at first use.
+the same architecture. SEQPA_SYMBOLS=1 leaves the names of the kernel's functions in it, for
+profilers. Where no C compiler is found the build goes on without the kernel's compiled form
+(`optional`): the same source then runs as plain Python, and says so at first use.
+
+What Cython needs for memoryviews is some 20,000 lines of C. It is compiled once, into a module of
+its own that the others import, instead of into each of them.
 """
 
 import os
@@ -13,22 +17,29 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 if sys.platform == "win32":
-    FLAGS = ["/O2", "/fp:fast"]
+    COMPILE, LINK, UNHURRIED = ["/O2", "/fp:fast"], [], ["/O1"]
 else:
     # Let the compiler reorder sums and vectorise them; all input is checked to be finite. Not
     # -ffast-math: linked into a shared library it switches denormals off for the whole process.
-    FLAGS = [
+    # -g0 follows the -g that Python itself was compiled with: debug information is 25 MB.
+    COMPILE = [
         "-O3",
         "-fassociative-math",
         "-fno-signed-zeros",
         "-fno-trapping-math",
         "-fno-math-errno",
         "-ffinite-math-only",
+        "-g0",
     ]
     if os.environ.get("SEQPA_NATIVE") == "1":
-        FLAGS.append("-march=native")
+        COMPILE.append("-march=native")
+    # macOS keeps debug information outside the library, and its linker has no -s.
+    stripped = sys.platform != "darwin" and os.environ.get("SEQPA_SYMBOLS") != "1"
+    LINK = ["-Wl,-s"] if stripped else []
+    UNHURRIED = ["-O1", "-g0"]
 
 KERNELS = sorted(p for p in Path("seqpa/_kernel").glob("*.py") if not p.stem.startswith("_"))
+SHARED = "seqpa._kernel._cython"
 
 WORKERS = os.cpu_count() or 1
 
@@ -36,11 +47,13 @@ WORKERS = os.cpu_count() or 1
 def main() -> None:
     extensions = cythonize(
         [
-            Extension(f"seqpa._kernel.{path.stem}", [path.as_posix()], extra_compile_args=FLAGS)
-            for path in KERNELS
+            # The one that takes longest to compile comes first.
+            Extension(SHARED, []),
+            *(Extension(f"seqpa._kernel.{path.stem}", [path.as_posix()]) for path in KERNELS),
         ],
         build_dir="build",
         nthreads=WORKERS if sys.platform == "linux" else 0,
+        shared_utility_qualified_name=SHARED,
         compiler_directives={
             "language_level": 3,
             "boundscheck": False,
@@ -49,8 +62,10 @@ def main() -> None:
             "initializedcheck": False,
         },
     )
-    for extension in extensions:
-        extension.optional = True  # set here, since cythonize makes new ones and forgets it
+    for extension in extensions:  # set here, since cythonize makes new ones and forgets some of it
+        extension.optional = True
+        extension.extra_compile_args = UNHURRIED if extension.name == SHARED else COMPILE
+        extension.extra_link_args = LINK
     setup(ext_modules=extensions, options={"build_ext": {"parallel": WORKERS}})
 
 

@@ -407,7 +407,7 @@ class ModelFile:
             source = _source(header, arrays, parameters.get("features"))
             if isinstance(source.encoder, FeatureEncoder):
                 # So that `fit`, and clones, find the lexicons and clusters of the templates again.
-                parameters["resources"] = dict(source.encoder._resources) or None
+                parameters["resources"] = dict(source.encoder.resources) or None
             weights = _frozen(arrays, "weights.", len(labels))
             weights.validate()
             _check_sizes(source, len(weights.rows), weights.pair_rows)

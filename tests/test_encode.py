@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqpa._kernel.hashing import BLOCK
+from seqpa._kernel.template_features import BLOCK
 from seqpa.errors import SeqpaError
 from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import Encoded, FeatureEncoder

@@ -16,8 +16,10 @@ chain    first-order chains: Viterbi
 nbest    the n best label sequences of a chain
 trainer  the epoch loop of chains
 strings  words to numbers
-features tokens that already are features to numbers
-hashing  templates over tokens: attribute values to feature ids
+given_features
+         tokens that already are features, lists or dicts, to numbers
+template_features
+         templates over tokens: attribute values to feature ids
 runner   all of these in turn, to tag runs of sentences
 """
 
@@ -31,6 +33,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 _HERE = Path(__file__).parent
+# What the compiled modules share: Cython's own code for memoryviews.
+_SHARED = "_cython"
 # In the order of their imports: a later one may use an earlier one.
 _MODULES = (
     "weights",
@@ -49,8 +53,8 @@ _MODULES = (
     "nbest",
     "trainer",
     "strings",
-    "features",
-    "hashing",
+    "given_features",
+    "template_features",
     "runner",
 )
 
@@ -68,16 +72,20 @@ def _load_sources() -> None:
         globals()[name] = module
 
 
+def _is_compiled(name: str) -> bool:
+    return any((_HERE / f"{name}{suffix}").exists() for suffix in EXTENSION_SUFFIXES)
+
+
 if os.environ.get("SEQPA_PURE") == "1":
     _load_sources()
     COMPILED = False
 else:
-    # Who needs a module imports it: all of them would take time and memory.
-    COMPILED = all(
-        any((_HERE / f"{name}{suffix}").exists() for suffix in EXTENSION_SUFFIXES)
-        for name in _MODULES
-    )
+    # Modules are imported where they are needed: all of them would take time and memory.
+    _compiled = [_is_compiled(name) for name in (_SHARED, *_MODULES)]
+    COMPILED = all(_compiled)
     if not COMPILED:
+        if any(_compiled):  # the compiled ones need those that are missing
+            _load_sources()
         warnings.warn(
             "seqpa's kernel runs uncompiled, a hundred times slower or more. Install a C compiler "
             "(Debian: apt install gcc python3-dev; macOS: xcode-select --install; Windows: the "

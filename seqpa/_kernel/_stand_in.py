@@ -1,7 +1,7 @@
 """What the kernel's sources need of the `cython` module when they run as plain Python.
 
 Cython is needed to build seqpa, not to run it. Types appear in the sources only as annotations,
-which nobody evaluates; what is left are these decorators and functions, which do nothing.
+which are never evaluated; what is left are these decorators and functions, which do nothing.
 """
 
 from __future__ import annotations

@@ -26,12 +26,12 @@ from seqpa._kernel.steps import CODES as STEP_CODES
 
 if cython.compiled:
     from cython.cimports.libc.math import sqrt
-    from cython.cimports.seqpa._kernel.budget import Block, Budget
+    from cython.cimports.seqpa._kernel.budget import Budget, GramBlock
     from cython.cimports.seqpa._kernel.quadratic import BoxQP
     from cython.cimports.seqpa._kernel.vectors import Pass, Problem
     from cython.cimports.seqpa._kernel.weights import Constraint
 else:
-    from seqpa._kernel.budget import Block, Budget
+    from seqpa._kernel.budget import Budget, GramBlock
     from seqpa._kernel.quadratic import BoxQP
     from seqpa._kernel.vectors import Pass, Problem
     from seqpa._kernel.weights import Constraint
@@ -62,7 +62,7 @@ _BALL_FACTOR_ACC = cython.declare(cython.int, 4)
 
 @cython.ccall
 def block_pass(
-    block: Block,
+    block: GramBlock,
     problem: Problem,
     run: Pass,
     rows: cython.const[cython.Py_ssize_t][::1],
@@ -93,7 +93,7 @@ def block_pass(
 
 @cython.ccall
 def batch_pass(
-    block: Block,
+    block: GramBlock,
     problem: Problem,
     run: Pass,
     rows: cython.const[cython.Py_ssize_t][::1],
@@ -247,7 +247,7 @@ def _recall(asked: cython.double[:, ::1], a: cython.Py_ssize_t, c: Constraint) -
 @cython.nogil
 @cython.exceptval(check=False)
 def _fill(
-    block: Block,
+    block: GramBlock,
     asked: cython.double[:, ::1],
     begin: cython.Py_ssize_t,
     t: cython.Py_ssize_t,
@@ -283,7 +283,7 @@ def _fill(
 
 @cython.ccall
 def ball_pass(
-    block: Block,
+    block: GramBlock,
     run: Pass,
     rows: cython.const[cython.Py_ssize_t][::1],
     radius: cython.double,
@@ -349,7 +349,7 @@ def gaussian(
     """K[i, j] = x_i·z_j becomes exp(−γ‖x_i − z_j‖²).
 
     With scale = 2048γ, a_i = scale ‖x_i‖² and b_j = scale ‖z_j‖², v = a_i + b_j − 2 scale x_i·z_j
-    is 2048 times the exponent. In one go and by tables, faster than with NumPy: for
+    is 2048 times the exponent. One pass with tables is faster than NumPy: for
     v = 2048 n + m − d, |d| <= ½, the result is whole[n] part[m] exp(d/2048), and four terms of the
     last are exact to 1e-16. whole[n] = exp(−n), with 0 at its end; part[m] = exp(−m/2048).
     `index` is scratch, as long as a row: what needs no table stands in a loop of its own, which the

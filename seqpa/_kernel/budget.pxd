@@ -2,7 +2,7 @@ cimport cython
 from seqpa._kernel.weights cimport Constraint
 
 @cython.final
-cdef class Block:
+cdef class GramBlock:
     cdef const double[:, ::1] gram
     cdef Py_ssize_t first
     cdef double[:, ::1] scores
@@ -24,9 +24,9 @@ cdef class Budget:
     cdef double[:, ::1] Q
     cdef double[::1] u
 
-    cdef double outside(self, Block block, Py_ssize_t t) noexcept nogil
+    cdef double residual(self, GramBlock block, Py_ssize_t t) noexcept nogil
     cdef void enter(self, Py_ssize_t row, double left) noexcept nogil
-    cdef Py_ssize_t victim(self, Block block) noexcept nogil
-    cdef void evict(self, Block block, Py_ssize_t t) noexcept nogil
-    cdef void add(self, Block block, Py_ssize_t t, Py_ssize_t up, double amount, Py_ssize_t down, double tau) noexcept nogil
-    cdef void share(self, Block block, Py_ssize_t t, Py_ssize_t k, double amount) noexcept nogil
+    cdef Py_ssize_t victim(self, GramBlock block) noexcept nogil
+    cdef void evict(self, GramBlock block, Py_ssize_t t) noexcept nogil
+    cdef void add(self, GramBlock block, Py_ssize_t t, Py_ssize_t up, double amount, Py_ssize_t down, double tau) noexcept nogil
+    cdef void share(self, GramBlock block, Py_ssize_t t, Py_ssize_t k, double amount) noexcept nogil

@@ -1,7 +1,7 @@
 """A block of examples with known inner products, and a limit on the support vectors in its sum.
 
-    Block   Gram matrix, scores and coefficients; every move corrects the scores behind it
-    Budget  at most so many support vectors, and which one leaves
+    GramBlock  Gram matrix, scores and coefficients; every move corrects the scores behind it
+    Budget     a limit on the number of support vectors, and which one leaves
 
 C types of attributes stand in budget.pxd.
 """
@@ -29,7 +29,7 @@ _IN_SPAN = cython.declare(cython.double, 1e-10)  # of ‖φ(x)‖²: what is lef
 
 @cython.final
 @cython.cclass
-class Block:
+class GramBlock:
     """B examples, and what is known of them.
 
     gram    (first + B, B): row first + t holds K(x_t, x_j) for all j of the block. The rows before
@@ -120,7 +120,7 @@ class Budget:
     @cython.exceptval(check=False)
     def add(
         self,
-        block: Block,
+        block: GramBlock,
         t: cython.Py_ssize_t,
         up: cython.Py_ssize_t,
         amount: cython.double,
@@ -138,7 +138,7 @@ class Budget:
         if not member:
             row = block.first + t
             if self.strategy == _PROJECT:
-                left = self.outside(block, t)
+                left = self.residual(block, t)
                 if left <= _IN_SPAN * block.norm2(t):
                     self.share(block, t, up, amount)
                     if down >= 0:
@@ -154,7 +154,7 @@ class Budget:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def outside(self, block: Block, t: cython.Py_ssize_t) -> cython.double:
+    def residual(self, block: GramBlock, t: cython.Py_ssize_t) -> cython.double:
         """‖φ(x_t)‖² less its projection onto the members, whose coefficients are u."""
         p: cython.Py_ssize_t
         q: cython.Py_ssize_t
@@ -172,7 +172,7 @@ class Budget:
     @cython.nogil
     @cython.exceptval(check=False)
     def share(
-        self, block: Block, t: cython.Py_ssize_t, k: cython.Py_ssize_t, amount: cython.double
+        self, block: GramBlock, t: cython.Py_ssize_t, k: cython.Py_ssize_t, amount: cython.double
     ) -> cython.void:
         """w_k += amount · the projection of φ(x_t)."""
         p: cython.Py_ssize_t
@@ -199,7 +199,7 @@ class Budget:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def victim(self, block: Block) -> cython.Py_ssize_t:
+    def victim(self, block: GramBlock) -> cython.Py_ssize_t:
         """Which member leaves, now that there is one too many."""
         p: cython.Py_ssize_t
         k: cython.Py_ssize_t
@@ -224,7 +224,7 @@ class Budget:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def evict(self, block: Block, t: cython.Py_ssize_t) -> cython.void:
+    def evict(self, block: GramBlock, t: cython.Py_ssize_t) -> cython.void:
         """One member less; with "project" the others take over what they can of its part."""
         p: cython.Py_ssize_t
         q: cython.Py_ssize_t

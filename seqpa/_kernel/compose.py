@@ -27,8 +27,9 @@ def add_up(
 
     Rows are as `Store` has them for tagging: a start in the arena and a number of sparse entries
     (label, weight), or -1 for a dense row, which a sum of more than dense_at labels becomes. It is
-    exact up to one rounding at the end. The new rows are written from `at` on, where the arena is
-    zero and has room for as many dense ones; returns their end. `sums` has the width of a row.
+    exact up to one rounding at the end. The new rows are written from `at` on, where new_arena is
+    zero and long enough if all of them are dense. Returns their end. `sums` is scratch, as long as
+    a dense row.
     """
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t

@@ -6,7 +6,7 @@ After a mistake on the direction δ (w·δ <= 0), with n² = δ'Pδ, h = Pδ and
     CELLIP  P ← (1 − α²)P − 2α(1 − α) hh'/n²  =  (1 − α²)(P − 2α/(1 + α) hh'/n²)
     IELLIP  P ← (P − c_t hh'/n²)/(1 − c_t),  c_t = c·b^(t−1), t counting the updates
 
-Yang, Jin and Ye: Online Learning by Ellipsoid Method. P is kept as scale · Q. `diagonal` keeps its
+The algorithms are those of Ellipsoid (CELLIP, IELLIP). P is kept as scale · Q. `diagonal` keeps its
 diagonal only, so that h has the entries that δ has.
 Weights lie as [labels, features], one behind the other they are the space of P: δ = Φ(x, up) −
 Φ(x, down) has two blocks, and Pδ is made of their rows of P.
@@ -76,7 +76,7 @@ class Ellipsoid:
         self.empty = 0
 
     def state(self):
-        """Scale of P, c_t of the next update, and how often the ellipsoid was missed."""
+        """Scale of P, c_t of the next update, and how many mistakes had α >= 1."""
         return self.scale, self.c, self.empty
 
     @cython.cfunc

@@ -1,6 +1,6 @@
 """Passes with weights on the simplex: w_j > 0, Σ w_j = 1, and w_j ← w_j exp(τ v_j)/Z.
 
-Section 6 of Crammer et al. (2003). What is kept are the logarithms θ_j, to which a step adds τ v_j,
+PA 2003, §6. What is kept are the logarithms θ_j, to which a step adds τ v_j,
 and e_j = exp(θ_j − shift) beside them, so that w_j = e_j / Σe: nothing can overflow, and a weight
 that has become too small for a number is not lost. A CSR row costs what it stores: Σe follows the
 changed entries, and is summed again from the logarithms whenever rounding could have gathered.

@@ -1,6 +1,6 @@
 """Passes in which one example moves several labels' vectors at once: w_k += q_k x, Σ_k q_k = 0.
 
-Crammer and Singer (2003): an ultraconservative step raises the right label y by q_y = T and lowers
+MIRA 2003: an ultraconservative step raises the right label y by q_y = T and lowers
 only labels that stand too high. Three of their steps spread a mistake over the error set
 E = {r ≠ y: s_r >= s_y} of scores s_k = w_k·x, with T = 1:
 
@@ -122,7 +122,7 @@ def _all_margins(
         total = 0.0
         count = 0.0
         least = 1e300
-        for k in range(K):  # without branches, which nobody can predict here
+        for k in range(K):  # without branches, which the processor could not predict here
             gap = c.q[k]
             total = total + (gap if gap > theta else 0.0)
             count = count + (1.0 if gap > theta else 0.0)

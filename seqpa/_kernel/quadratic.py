@@ -26,6 +26,10 @@ else:
 
 COMPILED = cython.compiled
 
+# What `BoxQP.solve` returns where the problem is singular and without bounds.
+GAVE_UP = -1
+_GAVE_UP = cython.declare(cython.Py_ssize_t, GAVE_UP)
+
 _FAR = cython.declare(cython.double, 1e100)  # no bound
 _FLAT = cython.declare(cython.double, 1e-12)  # of A_jj: what is left of it is rounding
 _ROUNDING = cython.declare(cython.double, 1e-15)
@@ -34,7 +38,7 @@ _ROUNDING = cython.declare(cython.double, 1e-15)
 @cython.final
 @cython.cclass
 class BoxQP:
-    """The problem and room to solve it, for up to N variables.
+    """The problem and the buffers to solve it with, for up to N variables.
 
     A      (N, N), the caller's, without the ridge
     b, ridge, lower, upper, x   (N,); "no bound" is ±1e100 or beyond
@@ -60,7 +64,8 @@ class BoxQP:
     @cython.nogil
     @cython.exceptval(check=False)
     def solve(self, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Solve for the first n variables into x; returns the number of turns, −1 if it gave up."""
+        """Solve for the first n variables into x; returns the number of turns, or
+        GAVE_UP."""
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         turn: cython.Py_ssize_t
@@ -74,7 +79,7 @@ class BoxQP:
             if j < 0:
                 return turn
             self.advance(j)
-        return -1
+        return _GAVE_UP
 
     @cython.cfunc
     @cython.nogil
@@ -154,7 +159,7 @@ class BoxQP:
         i: cython.Py_ssize_t
         stop: cython.Py_ssize_t
         step: cython.double
-        room: cython.double
+        distance: cython.double
         curvature: cython.double
         slope: cython.double = self.slope(j)
         sign: cython.double = 1.0 if slope > 0.0 else -1.0
@@ -163,22 +168,22 @@ class BoxQP:
             curvature = self.curvature(j)
             self.direction(sign)
             step = slope / curvature if curvature > 0.0 else _FAR
-            room = self.upper[j] - self.x[j] if sign > 0.0 else self.x[j] - self.lower[j]
+            distance = self.upper[j] - self.x[j] if sign > 0.0 else self.x[j] - self.lower[j]
             stop = -1
-            if room <= step:
+            if distance <= step:
                 stop = self.count
-                step = room
+                step = distance
             for p in range(self.count):
                 i = self.free[p]
                 if self.d[p] < 0.0:
-                    room = (self.lower[i] - self.x[i]) / self.d[p]
+                    distance = (self.lower[i] - self.x[i]) / self.d[p]
                 elif self.d[p] > 0.0:
-                    room = (self.upper[i] - self.x[i]) / self.d[p]
+                    distance = (self.upper[i] - self.x[i]) / self.d[p]
                 else:
                     continue
-                if room < step:
+                if distance < step:
                     stop = p
-                    step = max(room, 0.0)
+                    step = max(distance, 0.0)
             if step >= _FAR:
                 return  # flat and without a bound: callers give a ridge or bounds
             self.x[j] += sign * step

@@ -1,7 +1,7 @@
 cimport cython
 
 from seqpa._kernel.chain cimport Chain
-from seqpa._kernel.hashing cimport Table, Words
+from seqpa._kernel.template_features cimport Table, Words
 from seqpa._kernel.store cimport Scratch, Sequences
 
 @cython.final

@@ -1,6 +1,7 @@
 """Tagging in runs of sentences: strings to numbers, to features, to labels, to strings.
 
-All room is made once and used for run after run, so that a single sentence is tagged quickly too.
+All buffers are made once and used for run after run, so that a single sentence is tagged quickly
+too.
 C types of attributes stand in runner.pxd.
 """
 
@@ -22,13 +23,14 @@ COMPILED = cython.compiled
 @cython.final
 @cython.cclass
 class Runner:
-    """What tags runs of up to so many tokens; each thread has its own.
+    """Tags runs of up to a fixed number of tokens; each thread has its own.
 
-    ids             (columns and lexicons, tokens): what `words` reads, see `hashing.Words`; the
-                    words of several runs
+    ids             (columns and lexicons, tokens): the numbers of the words of several runs, which
+                    `words` reads (see `template_features.Words`)
     last            what `strings.number` remembers
     table, pair_table
-                    the features' and, or None, those of label pairs, with `work` for both
+                    the tables of features, and of features on label pairs (or None); `work` is
+                    scratch for both
     indptr, features, pair_indptr, pair_features
                     what the tables write, and `data` reads
     chain, scratch  what decodes `data`
@@ -93,7 +95,7 @@ class Runner:
     ) -> cython.Py_ssize_t:
         """Find the labels of words that have been numbered: places[s]:places[s + 1] are sentence s.
 
-        starts : the same, counted from 0. `fixed` and the answer are those of `Chain.decode`.
+        starts : the same, counted from 0. `fixed` and what is returned are those of `Chain.decode`.
         """
         begin: cython.Py_ssize_t = places[0]
         self.table.encode(self.words, places, begin, False, self.work, self.indptr, self.features)

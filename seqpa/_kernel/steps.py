@@ -3,11 +3,11 @@
 An example asks for `w·δ >= margin`. With `r = margin - w·δ` and `n² = ‖δ‖²`, the new weights are
 `w + τδ`, and τ is
 
-    PA          max(0, r) / n²                     Eq. 3 of Crammer et al. (2006)
-    PA-I        min(C, max(0, r) / n²)             Eq. 8
-    PA-II       max(0, r) / (n² + 1/2C)            Eq. 8
-    PA-LS       r / (n² + 1/2C), signed            Eq. 9 of Perez-Suay et al., whose `1 - f_t`
-                                                   must read `1 - y_t f_t` by its own Eq. 8
+    PA          max(0, r) / n²                     PA 2006, Eq. 3
+    PA-I        min(C, max(0, r) / n²)             PA 2006, Eq. 8
+    PA-II       max(0, r) / (n² + 1/2C)            PA 2006, Eq. 8
+    PA-LS       r / (n² + 1/2C), signed            Mini-batch PA, Eq. 9, whose `1 - f_t` must
+                                                   read `1 - y_t f_t` by its own Eq. 8
     perceptron  1 where w·δ <= 0                   Rosenblatt; a mistake, whatever the margin
 
 A zero norm, or one so small that the quotient would overflow, means no step.
@@ -92,8 +92,8 @@ def step_each(
 ) -> cython.void:
     """q_k = −τ for all labels k, each of which asks for −s_k >= margin, alone.
 
-    Here, and not where it is called, since only in the same module can the compiler put
-    `step_size` into the loop.
+    It stands in this module, not in its caller's, because the compiler can inline `step_size` into
+    the loop only here.
     """
     k: cython.Py_ssize_t
     for k in range(c.s.shape[0]):

@@ -28,7 +28,7 @@ cdef class Scratch:
     cdef int[::1] path
 
 @cython.final
-cdef class Difference:
+cdef class SparseDelta:
     cdef long long[::1] places
     cdef double[::1] amounts
     cdef int[::1] table
@@ -36,7 +36,7 @@ cdef class Difference:
     cdef Py_ssize_t mask
 
     cdef void clear(self) noexcept nogil
-    cdef void use(self, Py_ssize_t room) noexcept nogil
+    cdef void rehash(self, Py_ssize_t capacity) noexcept nogil
     cdef Py_ssize_t find(self, long long place) noexcept nogil
     cdef void add(self, long long place, double amount) noexcept nogil
 
@@ -60,8 +60,8 @@ cdef class Store:
     cdef bint ensure(self, Py_ssize_t f, Py_ssize_t label) noexcept nogil
     cdef void carry(self, Py_ssize_t place, Py_ssize_t to) noexcept nogil
     cdef bint ensure_all(self, const int[::1] features, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t gold, Py_ssize_t predicted) noexcept nogil
-    cdef void collect(self, const int[::1] features, bint has_values, const float[::1] values, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t gold, Py_ssize_t predicted, Difference delta) noexcept nogil
-    cdef Py_ssize_t room(self, int size, Py_ssize_t width) noexcept nogil
+    cdef void collect(self, const int[::1] features, bint has_values, const float[::1] values, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t gold, Py_ssize_t predicted, SparseDelta delta) noexcept nogil
+    cdef Py_ssize_t row_capacity(self, int size, Py_ssize_t width) noexcept nogil
     cdef float mean(self, Py_ssize_t at, double inverse) noexcept nogil
     cpdef gather(self, const long long[::1] features, const long long[::1] labels, double[::1] out)
     cpdef Py_ssize_t scatter(self, const long long[::1] features, const long long[::1] labels, const double[::1] amounts, double clock, Py_ssize_t begin) except? -1

@@ -17,11 +17,11 @@ if cython.compiled:
 
 COMPILED = cython.compiled
 
-# So many dense rows are added together.
+# This many dense rows are added together.
 PICKED = 64
 _PICKED = cython.declare(cython.Py_ssize_t, 64)
 
-# How much of its table a difference uses at first; a power of two.
+# How many slots of its table a SparseDelta uses at first; a power of two.
 SMALLEST = 256
 _SMALLEST = cython.declare(cython.Py_ssize_t, 256)
 
@@ -29,7 +29,7 @@ _SMALLEST = cython.declare(cython.Py_ssize_t, 256)
 @cython.final
 @cython.cclass
 class Scratch:
-    """Room for decoding one sentence; each thread has its own."""
+    """Buffers for decoding one sentence; each thread has its own."""
 
     def __init__(self, em, picked, s, kept, n_kept, best, pairs, path):
         self.em = em
@@ -66,12 +66,12 @@ class Sequences:
 
 @cython.final
 @cython.cclass
-class Difference:
+class SparseDelta:
     """A sparse vector δ = Φ(x, y) − Φ(x, ŷ) over an array of weights: how much of which place.
 
     places, amounts   the distinct places, and δ there
-    table             open addressing by place: 0, or one more than the number of an entry. As
-                      much of it is used as the entries need
+    table             open addressing by place: 0, or one more than the number of an entry. Only
+                      the beginning of it is used, as much as the entries need
     """
 
     def __init__(self, places, amounts, table):
@@ -86,17 +86,17 @@ class Difference:
     @cython.exceptval(check=False)
     def clear(self) -> cython.void:
         self.size = 0
-        self.use(_SMALLEST)
+        self.rehash(_SMALLEST)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def use(self, room: cython.Py_ssize_t) -> cython.void:
-        """Enter all places anew, in that much of the table."""
+    def rehash(self, capacity: cython.Py_ssize_t) -> cython.void:
+        """Enter all places anew into the first `capacity` slots of the table."""
         i: cython.Py_ssize_t
         slot: cython.Py_ssize_t
-        self.mask = room - 1
-        for i in range(room):
+        self.mask = capacity - 1
+        for i in range(capacity):
             self.table[i] = 0
         for i in range(self.size):
             slot = self.find(self.places[i])
@@ -130,7 +130,7 @@ class Difference:
         self.size += 1
         self.table[slot] = self.size
         if 2 * self.size > self.mask:
-            self.use(2 * (self.mask + 1))
+            self.rehash(2 * (self.mask + 1))
 
 
 @cython.final
@@ -141,9 +141,9 @@ class Store:
     rows[f] = (start, size) in one arena of float32. size >= 0: that many entries, label and
     weight; size = −1: a dense row, `width` weights. While training, each weight has its averaging
     sum at the same place of `sums`, and for second-order learning what its precision has gained in
-    `gains`; otherwise these are empty. A row then starts empty, has room for two or the next power
-    of two, and turns dense when it has more than `dense_at` labels. Rows that move leave holes:
-    `copy_into` makes a compact store.
+    `gains`; otherwise these are empty. A row then starts empty, has a capacity of two or the next
+    power of two, and turns dense when it has more than `dense_at` labels. Rows that move leave
+    holes: `copy_into` makes a compact store.
     """
 
     def __init__(self, arena, sums, gains, rows, used, width, dense_at):
@@ -382,12 +382,12 @@ class Store:
     @cython.nogil
     @cython.exceptval(check=False)
     def ensure(self, f: cython.Py_ssize_t, label: cython.Py_ssize_t) -> cython.bint:
-        """Make room for (f, label), with weight 0 if it is new. False: the arena is full."""
+        """Give (f, label) a place, with weight 0 if it is new. False: the arena is full."""
         start: cython.Py_ssize_t = self.rows[f, 0]
         size: cython.int = self.rows[f, 1]
         e: cython.Py_ssize_t
         new: cython.Py_ssize_t = self.used
-        room: cython.Py_ssize_t
+        capacity: cython.Py_ssize_t
         if self.find(f, label) >= 0:
             return True
         if size >= self.dense_at:
@@ -399,12 +399,12 @@ class Store:
             self.rows[f, 0] = new
             self.rows[f, 1] = -1
             return True
-        # A row has room for two, four, eight... An update brings at least two: gold and predicted.
+        # A row's capacity is two, four, eight... An update brings at least two: gold and predicted.
         if size != 1 and size & (size - 1) == 0:
-            room = 4 * max(size, 1)
-            if new + room > self.arena.shape[0]:
+            capacity = 4 * max(size, 1)
+            if new + capacity > self.arena.shape[0]:
                 return False
-            self.used = new + room
+            self.used = new + capacity
             for e in range(2 * size):
                 self.carry(start + e, new + e)
             self.rows[f, 0] = new
@@ -435,7 +435,7 @@ class Store:
         gold: cython.Py_ssize_t,
         predicted: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Make room for both labels of the features at begin:end. False: the arena is full."""
+        """Give both labels of the features at begin:end a place. False: the arena is full."""
         j: cython.Py_ssize_t
         for j in range(begin, end):
             if self.rows[features[j], 1] >= 0 and not (
@@ -456,10 +456,10 @@ class Store:
         end: cython.Py_ssize_t,
         gold: cython.Py_ssize_t,
         predicted: cython.Py_ssize_t,
-        delta: Difference,
+        delta: SparseDelta,
     ) -> cython.void:
-        """δ += Φ with label `gold` − Φ with label `predicted`, of the features at begin:end, which
-        have room for both; their values, or ones."""
+        """δ += Φ with label `gold` − Φ with label `predicted`, of the features at begin:end, with
+        their values, or ones. `ensure_all` has given both labels a place."""
         j: cython.Py_ssize_t
         at: cython.Py_ssize_t
         value: cython.double = 1.0
@@ -538,7 +538,7 @@ class Store:
                 if self.gains.shape[0] > 0:
                     for e in range(n):
                         new.gains[new.used + e] = self.gains[start + e]
-                new.used += self.room(size, new.width)
+                new.used += self.row_capacity(size, new.width)
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
@@ -548,14 +548,14 @@ class Store:
         total: cython.Py_ssize_t = 0
         with cython.nogil:
             for f in range(self.rows.shape[0]):
-                total += self.room(self.rows[f, 1], width)
+                total += self.row_capacity(self.rows[f, 1], width)
         return total
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def room(self, size: cython.int, width: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """How many floats a row of that size takes in training, with its spare room."""
+    def row_capacity(self, size: cython.int, width: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """How many floats a row of that size takes in training, spare ones included."""
         floats: cython.Py_ssize_t = 4
         if size <= 0:
             return 0 if size == 0 else width
@@ -593,7 +593,7 @@ class Store:
         """Write the weights for tagging into `new`: w, or the mean w − sum/T where T > 0.
 
         Zero weights are left out, and a dense row with no more than dense_at others gets sparse.
-        `new` is all zeros, as large as this one; the answer is how much of it is used.
+        `new` is all zeros, as large as this one. Returns how many floats of it are used.
         """
         f: cython.Py_ssize_t
         k: cython.Py_ssize_t

@@ -62,12 +62,13 @@ def number(
     last: cython.int[::1],
     out: cython.int[::1],
 ) -> cython.Py_ssize_t:
-    """out[i] = the number of words[begin + i], up to `end`; returns which is not a string, or -1.
+    """out[i] = the number of words[begin + i], up to `end`; returns the first that is not a
+    string, or -1.
 
     A word that is not in `numbers` gets the next free one in `fresh`; `numbers` stays as it is.
-    A corpus often has one object for a word wherever it comes again: `last`, as many numbers from 0
-    on as a power of two, is room to remember where objects came last, which is faster than to look
-    them up. What an earlier call left there does no harm.
+    A corpus often has one object for all occurrences of a word. `last` remembers where objects
+    occurred last, which is faster than looking them up: a buffer of numbers >= 0, its length a
+    power of two. What an earlier call left there does no harm.
     """
     known: cython.Py_ssize_t = len(numbers)
     mask: cython.Py_ssize_t = last.shape[0] - 1
@@ -99,7 +100,7 @@ def number(
 @cython.ccall
 def look_up(values: list, numbers: dict, out: cython.int[::1]):
     """out[i] = the number of values[i], -1 where it is None or has none."""
-    last = None  # a flag's values are one object
+    last = None  # all values of a flag are the same object
     number: cython.int = -1
     i: cython.Py_ssize_t
     for i in range(len(values)):
@@ -352,7 +353,7 @@ def cells(
     begins: cython.int[::1],
     ends: cython.int[::1],
 ):
-    """Append each cell of a text to its column: a list, or None where nobody asks for it.
+    """Append each cell of a text to its column: a list, or None for a column that is not wanted.
 
     Cells end with the separator or the line, and every line has as many as there are columns.
     Equal cells become one object, that of the pool, and are cut out of the text only once: `table`

@@ -1,7 +1,7 @@
 cimport cython
 
 from seqpa._kernel.chain cimport Chain
-from seqpa._kernel.store cimport Difference, Scratch, Sequences
+from seqpa._kernel.store cimport SparseDelta, Scratch, Sequences
 
 @cython.final
 cdef class Trainer:
@@ -13,9 +13,9 @@ cdef class Trainer:
     cdef float[::1] trans
     cdef float[::1] trans_sums
     cdef float[::1] trans_gains
-    cdef Difference delta
-    cdef Difference pair_delta
-    cdef Difference trans_delta
+    cdef SparseDelta delta
+    cdef SparseDelta pair_delta
+    cdef SparseDelta trans_delta
     cdef bint averaging
     cdef bint second_order
     cdef double clock
@@ -29,10 +29,10 @@ cdef class Trainer:
     cdef double norm2
     cdef double score
 
-    cdef bint make_room(self, Sequences data, Py_ssize_t begin, Py_ssize_t n, const int[::1] gold, int[::1] path) noexcept nogil
+    cdef bint reserve(self, Sequences data, Py_ssize_t begin, Py_ssize_t n, const int[::1] gold, int[::1] path) noexcept nogil
     cdef void collect(self, Sequences data, Py_ssize_t begin, Py_ssize_t n, const int[::1] gold, int[::1] path) noexcept nogil
-    cdef void measure(self, Difference delta, float[::1] weights, float[::1] gains) noexcept nogil
-    cdef void apply(self, Difference delta, double tau, float[::1] weights, float[::1] sums, float[::1] gains) noexcept nogil
+    cdef void measure(self, SparseDelta delta, float[::1] weights, float[::1] gains) noexcept nogil
+    cdef void apply(self, SparseDelta delta, double tau, float[::1] weights, float[::1] sums, float[::1] gains) noexcept nogil
     cdef void measure_all(self) noexcept nogil
     cdef void apply_all(self, double tau) noexcept nogil
     cdef double known_cost(self, Py_ssize_t begin, Py_ssize_t n, const int[::1] gold, int[::1] path) noexcept nogil

@@ -1,6 +1,6 @@
 """The epoch loop of chains: decode, cost, τ (steps.py), update, averaging.
 
-Prediction-based cost-sensitive updates (Crammer et al. 2006, Eq. 44-49, with the Φ of Eq. 59).
+Prediction-based cost-sensitive updates (PA 2006, Eq. 44-49, with the Φ of Eq. 59).
 C types of attributes stand in trainer.pxd.
 """
 
@@ -14,28 +14,32 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.libc.math import sqrt
     from cython.cimports.seqpa._kernel.steps import step_size
-    from cython.cimports.seqpa._kernel.store import Difference, Scratch, Sequences
+    from cython.cimports.seqpa._kernel.store import Scratch, Sequences, SparseDelta
 else:
     from math import sqrt
 
     from seqpa._kernel.steps import step_size
-    from seqpa._kernel.store import Difference, Scratch, Sequences
+    from seqpa._kernel.store import Scratch, Sequences, SparseDelta
 
 COMPILED = cython.compiled
 
-# Why `Trainer.epoch` came back.
-DONE = 0
+# Why `Trainer.epoch` returned; for the loop itself as C integers.
+DONE = 0  # all sentences of the order
 NEEDS_SPACE = 1  # a store is full: grow it and call again with the same arguments
 NEEDS_COST = 2  # a mistake whose cost only Python knows: call again with it
 TOO_FAR = 3  # the step would be longer than LONGEST; it was not made
+_DONE = cython.declare(cython.int, DONE)
+_NEEDS_SPACE = cython.declare(cython.int, NEEDS_SPACE)
+_NEEDS_COST = cython.declare(cython.int, NEEDS_COST)
+_TOO_FAR = cython.declare(cython.int, TOO_FAR)
 # The longest step: weights and their sums are float32, and forbidden labels have the score -1e30.
 LONGEST = 1e15
 
 _HAMMING = cython.declare(cython.int, 0)
 _ZERO_ONE = cython.declare(cython.int, 1)
 _MATRIX = cython.declare(cython.int, 2)
-_OUTSIDE = cython.declare(cython.int, 3)
-COSTS = {"hamming": 0, "zero-one": 1, "matrix": 2, "python": 3}
+_PYTHON = cython.declare(cython.int, 3)
+COSTS = {"hamming": _HAMMING, "zero-one": _ZERO_ONE, "matrix": _MATRIX, "python": _PYTHON}
 
 
 @cython.final
@@ -43,11 +47,12 @@ COSTS = {"hamming": 0, "zero-one": 1, "matrix": 2, "python": 3}
 class Trainer:
     """Moves the weights of a chain, sentence by sentence.
 
-    cost_kind, cost  Hamming, zero-one, a label × label matrix summed over tokens, or outside
+    cost_kind, cost  one of COSTS: Hamming, zero-one, the label × label matrix `cost` summed over
+                     tokens, or a function that Python calls
     trans, trans_sums, trans_gains   chain.trans in one dimension; averaging sums, and gains in
                      precision, of its weights
-    delta, pair_delta, trans_delta   room for δ over the weights of features, of features on label
-                     pairs, and of transitions
+    delta, pair_delta, trans_delta   buffers for δ over the weights of features, of features on
+                     label pairs, and of transitions
     clock            sentences seen so far
     second_order     AROW's geometry: each weight has a variance σ = 1/(1 + gain), length is
                      measured as δᵀΣδ, w moves by τΣδ, and then every gain grows by 2Cδ². With the
@@ -115,7 +120,7 @@ class Trainer:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def make_room(
+    def reserve(
         self,
         data: Sequences,
         begin: cython.Py_ssize_t,
@@ -123,7 +128,9 @@ class Trainer:
         gold: cython.const[cython.int][::1],
         path: cython.int[::1],
     ) -> cython.bint:
-        """Give every weight that the update will change a place, so that none moves meanwhile."""
+        """Give every weight that the update will change its place, so that none moves during it.
+
+        False: a store is full."""
         t: cython.Py_ssize_t
         width: cython.Py_ssize_t = self.chain.store.width
         for t in range(n):
@@ -205,7 +212,7 @@ class Trainer:
     @cython.exceptval(check=False)
     def measure(
         self,
-        delta: Difference,
+        delta: SparseDelta,
         weights: cython.float[::1],
         gains: cython.float[::1],
     ) -> cython.void:
@@ -228,7 +235,7 @@ class Trainer:
     @cython.exceptval(check=False)
     def apply(
         self,
-        delta: Difference,
+        delta: SparseDelta,
         tau: cython.double,
         weights: cython.float[::1],
         sums: cython.float[::1],
@@ -295,10 +302,10 @@ class Trainer:
         gold: cython.const[cython.int][::1],
         path: cython.int[::1],
     ) -> cython.double:
-        """ρ(gold, path) of a mistake, where the kernel knows it; −1 where only Python does."""
+        """ρ(gold, path) of a mistake; −1 where only Python can compute it."""
         t: cython.Py_ssize_t
         total: cython.double = 0.0
-        if self.cost_kind == _OUTSIDE:
+        if self.cost_kind == _PYTHON:
             return -1.0
         if self.cost_kind == _ZERO_ONE:
             return 1.0
@@ -325,11 +332,12 @@ class Trainer:
     ) -> cython.int:
         """Train on the sentences of `order`, from where the last call stopped.
 
-        DONE: through. NEEDS_SPACE: a store is full. NEEDS_COST: work.path is wrong and its cost
-        is known to Python alone; call again with given_cost. TOO_FAR: give up. given_path says
-        that work.path already holds the competitor of the first sentence: it was there when the
-        last call stopped, or the caller found it (max-loss). no_labels is empty: nothing is fixed.
-        record (sentences, 4), or empty: loss, τ, ‖δ‖², cost.
+        Returns DONE, NEEDS_SPACE, NEEDS_COST (work.path is the mistake; call again with its cost
+        as given_cost, which is −1 otherwise) or TOO_FAR.
+        given_path  work.path already holds the competitor of the first sentence: it was there when
+                    the last call stopped, or the caller found it (max-loss)
+        no_labels   empty: no token's label is fixed
+        record      (sentences, 4): loss, τ, ‖δ‖², cost of each; or empty
         """
         i: cython.Py_ssize_t
         t: cython.Py_ssize_t
@@ -340,7 +348,7 @@ class Trainer:
         r: cython.double
         tau: cython.double
         longest: cython.double = LONGEST
-        status: cython.int = 0
+        status: cython.int = _DONE
         with cython.nogil:
             while self.position < order.shape[0]:
                 i = order[self.position]
@@ -358,17 +366,17 @@ class Trainer:
                     if rho < 0.0:
                         rho = self.known_cost(begin, n, gold, work.path)
                     if rho < 0.0:
-                        status = 2
+                        status = _NEEDS_COST
                         break
-                    if not self.make_room(data, begin, n, gold, work.path):
-                        status = 1
+                    if not self.reserve(data, begin, n, gold, work.path):
+                        status = _NEEDS_SPACE
                         break
                     self.collect(data, begin, n, gold, work.path)
                     self.measure_all()
                     r = sqrt(rho) - self.score
                     tau = step_size(self.step, r, self.score, self.norm2, self.C)
                     if abs(tau) * sqrt(self.norm2) > longest:
-                        status = 3
+                        status = _TOO_FAR
                         break
                     if tau != 0.0:
                         self.apply_all(tau)

@@ -4,9 +4,9 @@
     Problem        which Constraint does example i ask for, given its scores?
     Pass           how far (steps.py), and what a pass counts
 
-`linear_pass` is Eq. 3 of Crammer et al. (2006) and all its kin; `one_vs_rest_pass` the same for the
+`linear_pass` is PA 2006, Eq. 3, with any step and problem; `one_vs_rest_pass` the same for the
 two-class problems of all labels at once; `joint_pass` the single-prototype form with
-label-dependent features (§7); `uniclass_pass` moves a centre (§6).
+label-dependent features (PA 2006, §7); `uniclass_pass` moves a centre (PA 2006, §6).
 The callers in `seqpa.core` check shapes, types and finiteness; nothing is checked here. C types of
 attributes stand in vectors.pxd.
 """
@@ -105,7 +105,7 @@ class Problem:
             c.r = margin - c.score
             c.cost = 1.0 if c.r > 0.0 else 0.0
             return
-        if self.kind == _MULTILABEL:  # Eq. 36: the lowest relevant, the highest irrelevant label
+        if self.kind == _MULTILABEL:  # PA 2006, Eq. 36: lowest relevant, highest irrelevant label
             y = -1
             r = -1
             for k in range(K):
@@ -118,17 +118,17 @@ class Problem:
                 return
         else:
             y = cython.cast(cython.Py_ssize_t, self.target[i])
-            if self.kind == _MULTICLASS:  # Eq. 39, one relevant label
+            if self.kind == _MULTICLASS:  # PA 2006, Eq. 39: one relevant label
                 if K < 2:
                     return
                 r = c.highest_but(y)
             else:
-                predicted = 0  # Eq. 42; the first of equals
+                predicted = 0  # PA 2006, Eq. 42; the first of equals
                 for k in range(1, K):
                     if c.s[k] > c.s[predicted]:
                         predicted = k
                 r = predicted
-                if self.kind == _MAX_LOSS:  # Eq. 50
+                if self.kind == _MAX_LOSS:  # PA 2006, Eq. 50
                     r = y
                     best = c.s[y]
                     for k in range(K):
@@ -152,11 +152,11 @@ class Problem:
 @cython.final
 @cython.cclass
 class Pass:
-    """What a pass is told beside the data, and what it counts.
+    """The parameters of a pass beside the data, and what it counts.
 
     step, C       the step and its aggressiveness, one C for each example
     tol           examples with a squared loss of at most tol are left alone (batch conversion,
-                  Crammer et al. 2003, §4), for least squares those with r² <= tol; 0 is the plain
+                  PA 2003, §4), for least squares those with r² <= tol; 0 is the plain
                   online pass
     seen          examples seen before this pass: the clock of lazy averaging
     record        (examples, 6) to be filled with loss, τ, ‖δ‖², cost, up, down; or (0, 6). A
@@ -356,7 +356,7 @@ def joint_pass(
     w: Weights,
     c: Constraint,
 ):
-    """One single-prototype pass (§7): row i·K + k of `rows` is Φ(x_i, k), w has one label.
+    """One single-prototype pass (PA 2006, §7): row i·K + k of `rows` is Φ(x_i, k), w has one label.
 
     ‖Φ(x, up) − Φ(x, down)‖² is exact: shared features are merged before they are squared.
     """
@@ -399,10 +399,10 @@ def uniclass_pass(
     acc: cython.double[::1],
     c: Constraint,
 ):
-    """One uniclass pass (Eq. 24): the centre w moves straight towards x until ‖x − w‖ <= ε.
+    """One uniclass pass (PA 2006, Eq. 24): the centre w moves towards x until ‖x − w‖ <= ε.
 
     δ = (x − w)/‖x − w‖ has norm 1. The last entry of w is the extra coordinate of the learned
-    radius (§6), in which every example is 0; it stays 0 where the radius is fixed.
+    radius (PA 2006, §6), in which every example is 0; it stays 0 where the radius is fixed.
     Every update moves all coordinates, so CSR rows are met through their stored entries plus the
     rest of w: ‖x − w‖² = Σ_stored ((x_j − w_j)² − w_j²) + ‖w‖².
     """

@@ -5,8 +5,8 @@
     Weights     one weight vector (binary, regression) or one for each label (multi-prototype), and
                 the sums that lazy averaging needs
 
-They hand each other to and fro as objects: an array as an argument would be copied, all of its 200
-bytes of shape and strides, at every call.
+They are passed to each other as objects: a memoryview as an argument would be copied, all 200 bytes
+of its shape and strides, at every call.
 The callers in `seqpa.core` check shapes, types and finiteness; nothing is checked here. C types of
 attributes stand in weights.pxd.
 """
@@ -23,7 +23,7 @@ if cython.compiled:
 
 COMPILED = cython.compiled
 
-# The weights of so many features ahead are asked for: they lie scattered over memory, and arrive
+# The weights of this many features ahead are prefetched: they lie scattered over memory, and arrive
 # while others are worked on.
 _AHEAD = cython.declare(cython.Py_ssize_t, 24)
 
@@ -33,7 +33,8 @@ _AHEAD = cython.declare(cython.Py_ssize_t, 24)
 class Rows:
     """The examples, as rows of a dense matrix or of a CSR one; never copied.
 
-    `bias` adds a constant feature 1 behind the last: it is inside every norm (Perez-Suay, Eq. 5).
+    `bias` adds a constant feature 1 behind the last: it is inside every norm (Mini-batch PA,
+    Eq. 5).
     """
 
     def __init__(self, dense, data, indices, indptr, n_features, bias):
@@ -133,7 +134,7 @@ class Constraint:
     @cython.nogil
     @cython.exceptval(check=False)
     def ask_ball(self, distance: cython.double, epsilon: cython.double) -> cython.void:
-        """Eq. 21: −‖x − w‖ >= −ε, along δ = (x − w)/‖x − w‖, whose norm is 1."""
+        """PA 2006, Eq. 21: −‖x − w‖ >= −ε, along δ = (x − w)/‖x − w‖, whose norm is 1."""
         self.score = -distance
         self.r = distance - epsilon
         self.sides = 1.0 if distance > 0.0 else 0.0
@@ -183,8 +184,8 @@ class Weights:
         """s for a CSR row, eight labels at a time, then two; a last one goes with its neighbour.
 
         All are summed in the same order: labels with the same weights have the same score.
-        On the way the weights of the rows behind it are asked for, which come next: whoever
-        shuffles CSR rows copies them into order first.
+        On the way the weights of the rows behind this one are prefetched. They come next, since
+        callers that shuffle CSR rows first copy them into that order.
         """
         k: cython.Py_ssize_t = 0
         while k + 8 <= self.n_labels:
@@ -205,7 +206,8 @@ class Weights:
         registers over all features of the row.
 
         It does so because `prefetch` keeps it from making vectors of the indices, which is slower.
-        Two more labels go along where they alone would be left; returns how many it were.
+        Where only two labels would be left after these eight, they are done too. Returns the number
+        of labels done.
         """
         j: cython.Py_ssize_t
         at: cython.Py_ssize_t
@@ -340,10 +342,10 @@ class Weights:
     @cython.nogil
     @cython.exceptval(check=False)
     def announce(self, rows: Rows, i: cython.Py_ssize_t) -> cython.void:
-        """Ask for the weights of CSR row i of one label, and their sums, before they are needed.
+        """Prefetch the weights of CSR row i of one label, and their sums.
 
-        To be called from other modules only: a call that does nothing else the compiler drops
-        where it can look into it.
+        To be called from other modules only: where the compiler can see that a call does nothing
+        but prefetch, it removes the call.
         """
         j: cython.Py_ssize_t
         if cython.compiled:
@@ -361,7 +363,7 @@ class Weights:
         tau: cython.double,
         clock: cython.double,
     ) -> cython.void:
-        """w += τδ, after `clock` examples; of a CSR row in one go for both labels."""
+        """w += τδ, after `clock` examples; of a CSR row for both labels at once."""
         j: cython.Py_ssize_t
         f: cython.Py_ssize_t
         step: cython.double
@@ -406,7 +408,7 @@ class Weights:
         k: cython.Py_ssize_t,
         amount: cython.double,
     ) -> cython.void:
-        """The k-th of the vectors, be it of weights or a sum, += amount · x_i."""
+        """Row k of V, weights of a label or its averaging sum, += amount · x_i."""
         j: cython.Py_ssize_t
         n: cython.Py_ssize_t = rows.n_features
         if rows.sparse:
@@ -459,9 +461,9 @@ class Weights:
     ) -> cython.Py_ssize_t:
         """w_k to w_k+7 += q x_i, and their sums, for a CSR row, without the bias.
 
-        Two more go along as in `score_eight`; returns how many it were.
-        All eight are read before one is written: then the compiler makes vectors of them. Where
-        there are many labels most do not move.
+        Two more are done as in `score_eight`. Returns the number of labels done. All eight are
+        read before one is written: then the compiler makes vectors of them. Where there are many
+        labels most do not move.
         """
         j: cython.Py_ssize_t
         at: cython.Py_ssize_t

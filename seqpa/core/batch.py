@@ -60,7 +60,7 @@ def solve_box(
     for name, value in values.items():
         qp[name][:] = np.clip(np.asarray(value, dtype=np.float64), -1e100, 1e100)
     qp["A"][:] = matrix
-    if qp["solver"].solve(n) < 0:
+    if qp["solver"].solve(n) == quadratic.GAVE_UP:
         raise SeqpaError("the quadratic problem has no solution: singular and without bounds")
     return np.asarray(qp["x"])
 
@@ -140,7 +140,16 @@ class Batches:
 def no_budget() -> Any:
     """A `Budget` without a limit."""
     none, nothing = np.empty(0, dtype=np.intp), np.empty(0)
-    return budgets.Budget(0, 0, 0, none, none, nothing, np.empty((0, 0)), nothing)
+    return budgets.Budget(
+        strategy=0,
+        limit=0,
+        count=0,
+        members=none,
+        slots=none,
+        norms=nothing,
+        Q=np.empty((0, 0)),
+        u=nothing,
+    )
 
 
 class BatchLearner(Learner):
@@ -190,7 +199,7 @@ class BatchLearner(Learner):
         scores = np.ascontiguousarray(chosen.scores(self.weights).T)
         coef = np.zeros((len(rows), self.n_labels))
         acc = np.zeros_like(coef) if self.average else np.empty((0, self.n_labels))
-        block = budgets.Block(gram, 0, scores, coef, acc)
+        block = budgets.GramBlock(gram=gram, first=0, scores=scores, coef=coef, acc=acc)
         problem = self.problem.kernel(target, self.n_labels)  # type: ignore[union-attr]
         self._batches.present(block, problem, run, rows, no_budget(), self.n_labels)
         for moved, weights in ((coef, self._W), (acc, self._acc)):

@@ -191,7 +191,7 @@ class KernelLearner(OnlineLearner):
         scores = np.ascontiguousarray(self.support.scores(X, self.coefficients).T)
         coef = np.zeros((len(rows), self.n_labels))
         acc = np.zeros((len(rows) if self.average else 0, self.n_labels))
-        block = budgets.Block(gram, 0, scores, coef, acc)
+        block = budgets.GramBlock(gram=gram, first=0, scores=scores, coef=coef, acc=acc)
         if isinstance(self.problem, Uniclass):
             ball = np.append(self._ball, (1.0, 0.0))
             blocks.ball_pass(block, run, rows, self.problem.radius, ball, new_constraint(1))
@@ -228,17 +228,20 @@ class KernelLearner(OnlineLearner):
         norms = np.concatenate([self.support.norms, np.diagonal(gram)])
         scores = np.ascontiguousarray(coef[:first].T @ tall[:first])
         no_mean = np.empty((0, self.n_labels))
-        block = budgets.Block(np.ascontiguousarray(tall), first, scores, coef, no_mean)
+        block = budgets.GramBlock(
+            gram=np.ascontiguousarray(tall), first=first, scores=scores, coef=coef, acc=no_mean
+        )
         places = self._places[rows]
+        members = np.append(np.arange(first), np.empty(self._limit + 1 - first, np.intp))
         budget = budgets.Budget(
-            budgets.STRATEGIES[self._strategy],
-            self._limit,
-            first,
-            members := np.append(np.arange(first), np.empty(self._limit + 1 - first, np.intp)),
-            np.where(places >= 0, places, first + np.arange(n)),
-            norms,
-            self._Q,
-            np.empty(self._limit + 1),
+            strategy=budgets.STRATEGIES[self._strategy],
+            limit=self._limit,
+            count=first,
+            members=members,
+            slots=np.where(places >= 0, places, first + np.arange(n)),
+            norms=norms,
+            Q=self._Q,
+            u=np.empty(self._limit + 1),
         )
         problem = self.problem.kernel(target, self.n_labels)  # type: ignore[union-attr]
         self._batches.present(block, problem, run, rows, budget, self.n_labels)

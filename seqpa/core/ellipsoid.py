@@ -149,15 +149,15 @@ class EllipsoidLearner(Learner):
     def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:
         self._mean = None
         body = kernel.Ellipsoid(
-            self.method == "cellip",
-            self.shape == "diagonal",
-            self._W,
-            self._acc,
-            self._Q,
-            np.zeros(self._W.size),
-            self._scale,
-            self._next_c,
-            self.b,
+            classical=self.method == "cellip",
+            diagonal=self.shape == "diagonal",
+            W=self._W,
+            acc=self._acc,
+            Q=self._Q,
+            h=np.zeros(self._W.size),
+            scale=self._scale,
+            c=self._next_c,
+            b=self.b,
         )
         problem = self.problem.kernel(target, self.n_labels)  # type: ignore[union-attr]
         c = new_constraint(self.n_labels)

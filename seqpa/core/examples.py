@@ -129,12 +129,20 @@ class Examples:
 
 
 def _kernel_rows(matrix: Any, bias: bool) -> Any:
-    if isinstance(matrix, np.ndarray):
-        return kernel.Rows(matrix, None, None, None, matrix.shape[1], bias)
-    data = np.ascontiguousarray(matrix.data)
-    indices = np.ascontiguousarray(matrix.indices, dtype=np.int32)
-    indptr = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
-    return kernel.Rows(None, data, indices, indptr, matrix.shape[1], bias)
+    dense = matrix if isinstance(matrix, np.ndarray) else None
+    data = indices = indptr = None
+    if dense is None:
+        data = np.ascontiguousarray(matrix.data)
+        indices = np.ascontiguousarray(matrix.indices, dtype=np.int32)
+        indptr = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
+    return kernel.Rows(
+        dense=dense,
+        data=data,
+        indices=indices,
+        indptr=indptr,
+        n_features=matrix.shape[1],
+        bias=bias,
+    )
 
 
 def _as_matrix(X: Any) -> Any:

@@ -19,19 +19,19 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa._kernel import compose, hashing
+from seqpa._kernel import compose, template_features
 from seqpa.sequence.attributes import KINDS
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.tables import distinct
 from seqpa.sequence.templates import Attribute, Part, Template
 from seqpa.sequence.weights import FrozenWeights, dense_at, padded
 
-_MOST = 2**31 - 1  # rows begin below this
+_MOST = 2**31 - 1  # a row's start in the arena is an int32
 
 
 def composed(
     encoder: FeatureEncoder, weights: FrozenWeights
-) -> tuple[hashing.Table, FrozenWeights]:
+) -> tuple[template_features.Table, FrozenWeights]:
     """The walk over the forest, and the weights with composed rows; pair features stay as they are.
 
     The rows take at most as much memory as the weights have. Features without weights take no part,
@@ -46,10 +46,10 @@ def composed(
     parents = forest(table.templates, encoder.columns, counts.tolist(), budget)
     order, n_below = preorder(parents)
     walk = table.walk(order, n_below, direct)
-    room = width * int(counts[distinct(parents[parents >= 0])].sum())
-    if room == 0:
+    extra = width * int(counts[distinct(parents[parents >= 0])].sum())
+    if extra == 0:
         return walk, weights
-    rows, arena = weights.rows.copy(), np.zeros(len(weights.arena) + room, np.float32)
+    rows, arena = weights.rows.copy(), np.zeros(len(weights.arena) + extra, np.float32)
     arena[: len(weights.arena)] = weights.arena
     end, sums = len(weights.arena), np.zeros(width)
     joined = table.joins()
@@ -63,15 +63,15 @@ def composed(
         for column, u in enumerate(below, 1):
             members[:, column] = table.find(u, _values_below(encoder, t, u, values))
         end = compose.add_up(
-            members,
-            weights.rows,
-            weights.arena,
-            weights.n_labels,
-            dense_at(weights.n_labels),
-            sums,
-            rows,
-            arena,
-            end,
+            members=members,
+            rows=weights.rows,
+            arena=weights.arena,
+            n_labels=weights.n_labels,
+            dense_at=dense_at(weights.n_labels),
+            sums=sums,
+            new_rows=rows,
+            new_arena=arena,
+            at=end,
         )
     return walk, replace(weights, rows=rows, arena=arena[:end])
 
@@ -83,7 +83,7 @@ def forest(
 
     counts : how many features each template has
     budget : how many the parents may have together. Where they have more, those that have the most
-        for each of their children are none.
+        for each of their children are not made parents.
 
     >>> from seqpa.sequence.templates import parse_all
     >>> templates = parse_all(["bias", "word[0]", "word[-1]|word[0]", "suffix(2)[0]"])
@@ -131,7 +131,7 @@ def _known_by(part: Part, columns: Sequence[str]) -> list[Part]:
 
 
 def preorder(parents: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The trees' nodes, each before those below it, and how many these are.
+    """The trees' nodes, each before those below it, and for each the number of those below it.
 
     >>> order, below = preorder(np.array([-1, 0, 3, 0]))
     >>> order.tolist(), below.tolist()

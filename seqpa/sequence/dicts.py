@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqpa._kernel.features import LARGEST, Reader
+from seqpa._kernel.given_features import ALL_READ, LARGEST, FeatureReader
 from seqpa.errors import SeqpaError
 from seqpa.sequence.encode import Encoded, place, starts_of
 from seqpa.sequence.resources import Arrays, pack_strings, unpack_strings
@@ -123,22 +123,24 @@ class DictEncoder:
 
 
 def _encode(sentences: Sequence[Sequence[Any]], numbers: dict[str, int], grow: bool) -> Encoded:
-    """Number every feature; what has no number is left out, or with `grow` gets the next."""
+    """Number every feature; one that has no number gets the next with `grow`, else is left out."""
     tokens = list(chain.from_iterable(sentences))
     starts = starts_of(map(len, sentences), len(tokens))
     ends = np.zeros(len(tokens) + 1, np.int64)
-    room = sum(len(token) for token in tokens if isinstance(token, (list, dict)))
-    features, values = np.empty(room, np.int32), np.empty(room, np.float32)
-    reader = Reader(numbers, grow, ends, lambda token: _slowly(token, numbers, grow))
+    capacity = sum(len(token) for token in tokens if isinstance(token, (list, dict)))
+    features, values = np.empty(capacity, np.int32), np.empty(capacity, np.float32)
+    reader = FeatureReader(
+        numbers=numbers, grow=grow, ends=ends, slowly=lambda token: _slowly(token, numbers, grow)
+    )
     try:
         while True:
-            reader.give_room(features, values)
+            reader.use_buffers(features, values)
             more = reader.read(tokens)
-            if not more:
+            if more == ALL_READ:
                 break
-            room += room + more
-            features = np.concatenate([features, np.empty(room - len(features), np.int32)])
-            values = np.concatenate([values, np.empty(room - len(values), np.float32)])
+            capacity += capacity + more
+            features = np.concatenate([features, np.empty(capacity - len(features), np.int32)])
+            values = np.concatenate([values, np.empty(capacity - len(values), np.float32)])
     except SeqpaError as error:
         raise SeqpaError(f"{place(starts, reader.get_token())}: {error}") from None
     n = int(ends[-1])
@@ -146,7 +148,7 @@ def _encode(sentences: Sequence[Sequence[Any]], numbers: dict[str, int], grow: b
 
 
 def _slowly(token: Any, numbers: dict[str, int], grow: bool) -> tuple[list[int], list[float]]:
-    """The numbers of any token's features, and their values; those of a repeated one added up."""
+    """The numbers and values of any token's features; the values of a repeated one are added up."""
     sums: dict[int, float] = {}
     for feature, value in _features(token):
         number = numbers.setdefault(feature, len(numbers)) if grow else numbers.get(feature, -1)

@@ -2,8 +2,8 @@
 
 Everything goes by columns. A column's words are numbered once; each attribute is computed once for
 each distinct word and its values are numbered; so a word leads to a handful of small integers, and
-one compiled pass (`seqpa._kernel.hashing`) turns those of a token and its neighbours into feature
-ids, template by template.
+one compiled pass (`seqpa._kernel.template_features`) turns those of a token and its neighbours into
+feature ids, template by template.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqpa._kernel import hashing, strings
+from seqpa._kernel import strings, template_features
 from seqpa._kernel.runner import Runner
 from seqpa.errors import SeqpaError
 from seqpa.sequence import attributes
@@ -30,7 +30,7 @@ from seqpa.sequence.resources import (
     pack_strings,
     unpack_strings,
 )
-from seqpa.sequence.tables import Column, FeatureNames, FeatureTable, Layout, NotAString
+from seqpa.sequence.tables import AttributeLayout, Column, FeatureNames, FeatureTable, NotAString
 from seqpa.sequence.templates import Attribute, Part, parse_all
 
 
@@ -117,7 +117,7 @@ class FeatureEncoder:
         parts = [part for template in self.templates for part in template.parts]
         # Outside the sentence: one value for each distance before it and after it.
         self._edges = 2 * max(abs(part.offset) for part in parts)
-        self._resources: dict[str, Resource] = {}
+        self.resources: dict[str, Resource] = {}
         for part in parts:
             self._load_resource(part, resources or {})
         self._lay_out(list(dict.fromkeys(part.attribute for part in parts)))
@@ -126,9 +126,9 @@ class FeatureEncoder:
         kind = part.attribute.kind and attributes.KINDS[part.attribute.kind].resource
         if kind:
             name = str(part.attribute.arguments[0])
-            if name not in self._resources:
-                self._resources[name] = load(name, kind, given)
-            elif not isinstance(self._resources[name], KINDS[kind]):
+            if name not in self.resources:
+                self.resources[name] = load(name, kind, given)
+            elif not isinstance(self.resources[name], KINDS[kind]):
                 raise SeqpaError(f"{name!r} cannot be both a lexicon and clusters")
 
     def _lay_out(self, used: list[Attribute]) -> None:
@@ -141,15 +141,15 @@ class FeatureEncoder:
                 in_context.append(attribute)
             else:
                 own[attribute.column or self.columns[0]].append(attribute)
-        self._words = [Column(name, own[name], self._resources) for name in self.columns]
+        self._words = [Column(name, own[name], self.resources) for name in self.columns]
         self._attributes = [a for column in self._words for a in column.attributes] + in_context
         for attribute in in_context:
-            lexicon = self._resources[str(attribute.arguments[0])]
+            lexicon = self.resources[str(attribute.arguments[0])]
             assert isinstance(lexicon, Lexicon)
             self._lexicons.append(
                 (lexicon, self.columns.index(attribute.column or self.columns[0]))
             )
-        self._layout = Layout(self._words, len(self._lexicons))
+        self._layout = AttributeLayout(self._words, len(self._lexicons))
         place_of = {attribute: place for place, attribute in enumerate(self._attributes)}
         pairs = [template for template in self.templates if template.pair]
         single = [template for template in self.templates if not template.pair]
@@ -192,7 +192,7 @@ class FeatureEncoder:
         self,
         columns: Sequence[Sequence[str]],
         lengths: Iterable[int],
-        walk: hashing.Table | None = None,
+        walk: template_features.Table | None = None,
     ) -> Encoded:
         """Encode with the features that are known; others are left out. Safe from many threads.
 
@@ -218,12 +218,12 @@ class FeatureEncoder:
 
     def _numbered(
         self, columns: Sequence[Sequence[str]], starts: NDArray[np.int64], learn: bool
-    ) -> hashing.Words:
+    ) -> template_features.Words:
         """The tokens' words by number in each column, and what lexicons mark.
 
         Words are learned when all columns have been looked at: bad input changes nothing.
         """
-        ids = self.room_for_words(len(columns[0]))
+        ids = self.buffer_for_words(len(columns[0]))
         fresh = []
         for column, words, row in zip(self._words, columns, ids, strict=False):
             try:
@@ -242,11 +242,11 @@ class FeatureEncoder:
         self._layout.add_unknown(found, values)
         return found
 
-    def room_for_words(self, n_tokens: int) -> NDArray[np.int32]:
-        """Zeros for the words' numbers in each column, and for each lexicon's marks."""
+    def buffer_for_words(self, n_tokens: int) -> NDArray[np.int32]:
+        """A buffer for the words' numbers in each column, and for each lexicon's marks: zeros."""
         return np.zeros((len(self._words) + len(self._lexicons), n_tokens), np.int32)
 
-    def words(self, ids: NDArray[np.int32]) -> hashing.Words:
+    def words(self, ids: NDArray[np.int32]) -> template_features.Words:
         """The kernel's view of tokens whose words have these numbers."""
         return self._layout.words(ids)
 
@@ -254,7 +254,7 @@ class FeatureEncoder:
         self,
         runner: Runner,
         ids: NDArray[np.int32],
-        words: hashing.Words,
+        words: template_features.Words,
         columns: Sequence[list[str]],
         starts: NDArray[np.int64],
         run: slice,
@@ -293,10 +293,10 @@ class FeatureEncoder:
 
     def _encode(
         self,
-        words: hashing.Words,
+        words: template_features.Words,
         starts: NDArray[np.int64],
         grow: bool,
-        walk: hashing.Table | None = None,
+        walk: template_features.Table | None = None,
     ) -> Encoded:
         found = self._of(self.features, words, starts, grow, walk)
         own = starts - starts[0] if starts[0] else starts
@@ -307,10 +307,10 @@ class FeatureEncoder:
     def _of(
         self,
         table: FeatureTable,
-        words: hashing.Words,
+        words: template_features.Words,
         starts: NDArray[np.int64],
         grow: bool,
-        walk: hashing.Table | None = None,
+        walk: template_features.Table | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         known = table.size
         if grow:
@@ -369,7 +369,7 @@ class FeatureEncoder:
                 raise SeqpaError(f"keep is a mask of {table.size} booleans, one for each feature")
             which, values = table.described(mask)
             described.append((which, values, table.attributes_of(which)))
-        # The values of all attributes behind each other; which of them stay?
+        # Of the values of all attributes, one attribute's behind the other's: which are kept?
         sizes = self._n_values()
         first = np.cumsum(sizes) - sizes
         used = np.full(sizes.sum(), keep is None and keep_pairs is None)
@@ -384,8 +384,8 @@ class FeatureEncoder:
             for k, own in enumerate(values_of):
                 if own is not None:
                     arrays |= pack_strings(f"column{c}.values{k}", own)
-        for outside in np.split(used, first[1:]):
-            outside[: self._edges] = True
+        for own_values in np.split(used, first[1:]):
+            own_values[: self._edges] = True  # the places around the sentence
         if self._lexicons:
             used[first[-len(self._lexicons)] :] = True
         before = np.concatenate([[0], np.cumsum(used)])
@@ -393,7 +393,7 @@ class FeatureEncoder:
             arrays[f"{name}.templates"] = which
             numbers = before[first[owners] + values] - before[first[owners]]
             arrays[f"{name}.values"] = numbers.astype(np.int32)
-        for r, resource in enumerate(self._resources.values()):
+        for r, resource in enumerate(self.resources.values()):
             arrays |= resource.to_arrays(f"resource{r}")
         kinds = {type_: kind for kind, type_ in KINDS.items()}
         header = {
@@ -401,7 +401,7 @@ class FeatureEncoder:
             "templates": [str(template) for template in self.templates],
             "columns": list(self.columns),
             "cutoff": self.cutoff,
-            "resources": [[kinds[type(r)], name] for name, r in self._resources.items()],
+            "resources": [[kinds[type(r)], name] for name, r in self.resources.items()],
         }
         return arrays, header
 
@@ -449,7 +449,7 @@ def _not_a_string(column: Column, i: int, word: Any, starts: NDArray[np.int64]) 
 
 
 def _header_list(header: Mapping[str, Any], name: str, kind: Any) -> list[Any]:
-    """The header's list of that name: of strings, or of lists of so many strings."""
+    """The header's list of that name: of strings, or of lists as long as `kind`, of strings."""
     found = header.get(name)
     if not isinstance(found, list):
         raise SeqpaError(f"damaged model: the header's {name} is not a list")

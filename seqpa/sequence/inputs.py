@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa._kernel import hashing, strings
+from seqpa._kernel import strings, template_features
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence.dicts import DictEncoder
@@ -79,10 +79,11 @@ class FeatureSource:
         """Encode more training sentences; new features get new numbers, old ones keep theirs."""
         return self._call(self.encoder.extend_transform, X)
 
-    def transform(self, X: Any, walk: hashing.Table | None = None) -> Encoded:
+    def transform(self, X: Any, walk: template_features.Table | None = None) -> Encoded:
         """Encode sentences to be tagged; unknown features are left out.
 
-        walk : where the encoder has templates, the walk over them; see `FeatureEncoder.transform`.
+        walk : where the encoder has templates, the order in which they are tried; see
+            `FeatureEncoder.transform`.
         """
         if isinstance(self.encoder, FeatureEncoder):
             return self.encoder.transform(*flat_columns(X, self.encoder.columns), walk)
@@ -265,4 +266,5 @@ def flat_labels(X: Any, y: Any) -> list[str]:
                 raise SeqpaError(
                     f"sentence {i + 1}: the label {label!r} is not a string: give str(label)"
                 )
-    return list(map(str.__str__, flat))  # without the dress of an enum, whose str() is another
+    # Members of a string enum become plain strings: their value, which str() would not give.
+    return list(map(str.__str__, flat))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from seqpa._kernel import trainer as kernel
 from seqpa._kernel.steps import CODES as STEPS
-from seqpa._kernel.store import SMALLEST, Difference
+from seqpa._kernel.store import SMALLEST, SparseDelta
 from seqpa.errors import SeqpaError
 from seqpa.sequence.chain import NO_LABELS, scratch, sequences, training_chain
 from seqpa.sequence.constraints import Penalties
@@ -319,12 +319,12 @@ class ChainLearner:
         return best_cost
 
 
-def _difference(starts: NDArray[np.int64], indptr: NDArray[np.int64] | None) -> Difference:
+def _difference(starts: NDArray[np.int64], indptr: NDArray[np.int64] | None) -> SparseDelta:
     """Memory for the difference of any sentence: two labels of every feature. What is not touched
     of it costs nothing."""
     most = 0 if indptr is None else 2 * int(np.diff(indptr[starts]).max(initial=0))
     slots = max(SMALLEST, 1 << (2 * most + 1).bit_length())
-    return Difference(
+    return SparseDelta(
         places=np.empty(most, np.int64),
         amounts=np.empty(most),
         table=np.empty(slots, np.int32),

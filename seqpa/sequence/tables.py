@@ -8,15 +8,14 @@ from itertools import accumulate, compress, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa._kernel import hashing, strings
+from seqpa._kernel import strings, template_features
 from seqpa.errors import SeqpaError
 from seqpa.sequence import attributes
 from seqpa.sequence.affixes import Affixes
 from seqpa.sequence.resources import Resource
 from seqpa.sequence.templates import Attribute, Template
 
-REMEMBERED = 4096  # where so many words came last fits into the processor's first cache
-
+REMEMBERED = 4096  # places of words: as many as the processor's first cache holds
 
 _NO_ROWS = np.zeros((1, 0), np.int32)
 
@@ -103,8 +102,8 @@ class Column:
     ) -> tuple[list[str], list[list[str] | None], NDArray[np.int32]]:
         """The words, values and cells, as `fill` takes them, of the masked values, renumbered.
 
-        A word goes if the word itself is an attribute and masked out: it is then as good as unseen.
-        The values of the words that stay are needed, and are set in the masks.
+        A word is left out if the word itself is an attribute and masked out: nothing distinguishes
+        it then from an unseen word. The values of the words that stay are set in the masks too.
         """
         cells = self.table[: len(self.words)]
         words = list(self.words)
@@ -147,7 +146,7 @@ class Column:
         self.table = cells if len(cells) else np.full((1, len(self.functions)), -1, np.int32)
 
 
-class Layout:
+class AttributeLayout:
     """Where the kernel finds each attribute's values: the columns' in their order, then lexicons'.
 
     A lexicon marks tokens, not words: its marks stand where a column has the words' numbers.
@@ -163,9 +162,9 @@ class Layout:
         ]
         places += [(len(columns) + i, -1, 0) for i in range(n_lexicons)]
         self._column, self._within, self._stride = np.array(places, np.int64).T.copy()
-        self._made: tuple[list[int], hashing.Words] | None = None
+        self._made: tuple[list[int], template_features.Words] | None = None
 
-    def words(self, ids: NDArray[np.int32]) -> hashing.Words:
+    def words(self, ids: NDArray[np.int32]) -> template_features.Words:
         """The kernel's view of tokens: numbers of words (columns, tokens)."""
         known = [len(column.words) for column in self._columns]
         made = self._made
@@ -173,16 +172,18 @@ class Layout:
             made = self._made = known, self._join(known)
         return made[1].of(ids)
 
-    def add_unknown(self, words: hashing.Words, values: Sequence[NDArray[np.int32]]) -> None:
-        """Some of the words are not known: these are their values in each column, as
-        `Column.values_of` returns them."""
+    def add_unknown(
+        self, words: template_features.Words, values: Sequence[NDArray[np.int32]]
+    ) -> None:
+        """Add the values of the words that are not known, of each column as `Column.values_of`
+        returns them."""
         sizes = [rows.size for rows in values]
         if any(sizes):
             fresh = values[0].reshape(-1) if len(values) == 1 else np.concatenate(values, axis=None)
             at = np.array([0, *accumulate(sizes)], np.int64)
             words.add_unknown(fresh, at, np.array([rows.shape[1] for rows in values], np.int64))
 
-    def _join(self, known: list[int]) -> hashing.Words:
+    def _join(self, known: list[int]) -> template_features.Words:
         """All columns' tables in one array; where only the word itself is asked for, none is
         needed."""
         tables = [c.table if c.computes else c.table[:0] for c in self._columns]
@@ -191,7 +192,14 @@ class Layout:
         begin = _ends(np.array([table.size for table in tables] + self._marks))
         at = np.where(self._within < 0, -1, begin[self._column] + self._within)
         n_known = np.array(known + self._marks)[self._column]
-        return hashing.Words(self._column, self._within, n_known, joined, at, self._stride)
+        return template_features.Words(
+            column=self._column,
+            within=self._within,
+            known=n_known,
+            table=joined,
+            at=at,
+            stride=self._stride,
+        )
 
 
 def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attributes.OfWords | None:
@@ -205,7 +213,7 @@ def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attrib
 
 
 class FeatureTable:
-    """The features of a list of templates: what `seqpa._kernel.hashing` walks through.
+    """The features of a list of templates: what `seqpa._kernel.template_features` walks through.
 
     `edges`: how many values stand for places outside the sentence.
     """
@@ -256,8 +264,8 @@ class FeatureTable:
         n_nodes = len(self.lowest)
         self.counts = np.ones(n_nodes + 2, np.int64)  # numbers start at 1, the rest at 0
         self.counts[n_nodes:] = 0
-        # Number 0, of what is not there, has a place from the start.
-        self.room = np.ones(len(self.bases) + n_nodes, np.int64)
+        # Number 0, which stands for an absent value, has a place from the start.
+        self.capacity = np.ones(len(self.bases) + n_nodes, np.int64)
         self._place_numbers()
         self.direct = np.full(len(self.templates), -1, np.int32)
         self.links = np.zeros((16, 2), np.int64)
@@ -267,12 +275,12 @@ class FeatureTable:
 
     def _place_numbers(self) -> None:
         """Where each source's numbers begin in `direct`, and so each template's."""
-        n_templates = np.bincount(self.source, minlength=len(self.room))
-        self.begin = _ends(n_templates * self.room)
+        n_templates = np.bincount(self.source, minlength=len(self.capacity))
+        self.begin = _ends(n_templates * self.capacity)
         self.direct_at = self.begin[self.source] + self.rank
         self.stride = n_templates[self.source]
 
-    def _kernel(self) -> hashing.Table:
+    def _kernel(self) -> template_features.Table:
         """The table with the walk of learning: every template, in the order given."""
         order = np.arange(len(self.templates))
         return self._walking(order, 0 * order, np.arange(len(self.bases)), self.direct)
@@ -283,34 +291,35 @@ class FeatureTable:
         below: NDArray[np.int64],
         looked: NDArray[np.int64],
         direct: NDArray[np.int32],
-    ) -> hashing.Table:
-        """The table with a walk over the templates in this order; see `hashing.Table`."""
+    ) -> template_features.Table:
+        """The table with a walk over the templates in this order; see `template_features.Table`."""
         width = self._width()
         source, offset = self.source[order], self.offset[order]
         asked = (source < len(self.bases)) & ~np.isin(source, looked)
         places = np.where(asked, -1 - source, source * width + self.before + offset)
-        return hashing.Table(
-            self.bases,
-            self.left,
-            self.right,
-            self.shift,
-            self.lowest,
-            self.highest,
-            looked,
-            np.stack([places, self.direct_at[order], self.stride[order], below, offset], axis=1),
-            self.first_part,
-            self.node_of,
-            self.before,
-            self.after,
-            self.edges,
-            self.room[len(self.bases) :],
-            self.counts,
-            self.direct_at,
-            self.stride,
-            self.begin,
-            np.bincount(self.source, minlength=len(self.room)),
-            direct,
-            self.links,
+        steps = [places, self.direct_at[order], self.stride[order], below, offset]
+        return template_features.Table(
+            attribute=self.bases,
+            left=self.left,
+            right=self.right,
+            shift=self.shift,
+            lowest=self.lowest,
+            highest=self.highest,
+            looked=looked,
+            steps=np.stack(steps, axis=1),
+            first_part=self.first_part,
+            node_of=self.node_of,
+            before=self.before,
+            after=self.after,
+            edges=self.edges,
+            capacity=self.capacity[len(self.bases) :],
+            counts=self.counts,
+            direct_at=self.direct_at,
+            stride=self.stride,
+            begin=self.begin,
+            n_at=np.bincount(self.source, minlength=len(self.capacity)),
+            direct=direct,
+            links=self.links,
         )
 
     @property
@@ -319,20 +328,20 @@ class FeatureTable:
         return int(self.counts[-1])
 
     def reserve(self, numbers: NDArray[np.int64], n_links: int) -> None:
-        """Make room for numbers below these, one for each source, and so many links."""
-        if (numbers > self.room).any():
-            larger = np.maximum(numbers, 2 * self.room)
-            self._give(np.where(numbers > self.room, larger, self.room))
+        """Grow for numbers below these, one for each source, and for n_links links."""
+        if (numbers > self.capacity).any():
+            larger = np.maximum(numbers, 2 * self.capacity)
+            self._resize(np.where(numbers > self.capacity, larger, self.capacity))
         if 2 * n_links > len(self.links):
             old_links = self.links
             self.links = np.zeros((1 << (2 * n_links - 1).bit_length(), 2), np.int64)
             self.kernel = self._kernel()
             self.kernel.rehash(old_links)
 
-    def _give(self, room: NDArray[np.int64]) -> None:
-        """Have room for just so many numbers of each source."""
+    def _resize(self, capacity: NDArray[np.int64]) -> None:
+        """Change the capacity: how many numbers of each source `direct` has places for."""
         before, old_direct = self.begin.tolist(), self.direct
-        self.room = room
+        self.capacity = capacity
         self._place_numbers()
         self.direct = np.full(self.begin[-1], -1, np.int32)
         for (new, stop), (old, end) in zip(
@@ -343,8 +352,8 @@ class FeatureTable:
         self.kernel = self._kernel()
 
     def reserve_values(self, n_values: NDArray[np.int64]) -> None:
-        """Make room for so many values of each attribute."""
-        numbers = self.room.copy()
+        """Grow for n_values[a] values of each attribute a."""
+        numbers = self.capacity.copy()
         numbers[: len(self.bases)] = n_values[self.bases] + 1
         self.reserve(numbers, 0)
 
@@ -356,7 +365,7 @@ class FeatureTable:
 
     def walk(
         self, order: NDArray[np.int64], below: NDArray[np.int64], direct: NDArray[np.int32]
-    ) -> hashing.Table:
+    ) -> template_features.Table:
         """The table as it is now, of the features in `direct`, with a walk over the templates in
         this order that leaves out the next below[i] steps where that of step i has a feature."""
         reached = np.ones(len(order), np.bool_)  # whatever the steps before find
@@ -372,7 +381,9 @@ class FeatureTable:
 
     def _entries(self, t: int, direct: NDArray[np.int32]) -> NDArray[np.int32]:
         s = self.source[t]
-        return direct[self.begin[s] : self.begin[s + 1]].reshape(self.room[s], -1)[:, self.rank[t]]
+        return direct[self.begin[s] : self.begin[s + 1]].reshape(self.capacity[s], -1)[
+            :, self.rank[t]
+        ]
 
     def features_at(
         self, t: int, numbers: NDArray[np.int64], joined: tuple[NDArray, NDArray]
@@ -401,14 +412,14 @@ class FeatureTable:
 
     def encode(
         self,
-        words: hashing.Words,
+        words: template_features.Words,
         starts: NDArray[np.int64],
         grow: bool,
-        walk: hashing.Table | None = None,
+        walk: template_features.Table | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The features of each token of the sentences between `starts`: (indptr, features)."""
         token, end = int(starts[0]), int(starts[-1])
-        indptr, features, work = self.room_for(end - token)
+        indptr, features, work = self.buffers_for(end - token)
         first = grow and self.size == 0
         if grow:
             self._described = self.names = None
@@ -417,32 +428,32 @@ class FeatureTable:
             token = (walk or self.kernel).encode(words, starts, token, grow, work, indptr, features)
             if token < end:
                 n_nodes, width = len(self.lowest), self._width()
-                numbers = self.room.copy()
+                numbers = self.capacity.copy()
                 numbers[len(self.bases) :] = self.counts[:n_nodes] + width
                 self.reserve(numbers, int(self.counts[n_nodes]) + n_nodes * width)
-        if first:  # few corpora that are learned from have another one come after them
-            used = self.room.copy()
+        if first:  # most encoders learn from one corpus only: give back what it did not need
+            used = self.capacity.copy()
             used[len(self.bases) :] = self.counts[: len(self.lowest)]
-            self._give(used)
+            self._resize(used)
         features.resize(int(indptr[-1]), refcheck=False)  # in place: a copy would double the memory
         return indptr, features
 
-    def room_for(
+    def buffers_for(
         self, n_tokens: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-        """What the kernel's encoding of so many tokens fills, indptr and features, and its work."""
+        """The buffers in which the kernel encodes n_tokens: indptr, features and its scratch."""
         return (
             np.zeros(n_tokens + 1, np.int64),
             np.empty(n_tokens * len(self.templates), np.int32),
-            np.empty((len(self.room) + 1) * self._width(), np.int64),
+            np.empty((len(self.capacity) + 1) * self._width(), np.int64),
         )
 
     def _width(self) -> int:
-        return hashing.BLOCK + self.before + self.after
+        return template_features.BLOCK + self.before + self.after
 
     def _expect(self, n_numbers: int) -> None:
-        """Make room for so many numbers of each node: a guess that saves growing step by step."""
-        numbers = self.room.copy()
+        """Grow for n_numbers of each node: a guess that saves growing step by step."""
+        numbers = self.capacity.copy()
         numbers[len(self.bases) :] = n_numbers
         self.reserve(numbers, 0)
 
@@ -470,7 +481,7 @@ class FeatureTable:
     def _describe(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         node_at, joined = self.joins()
         which, numbers = np.empty((2, self.size), np.int32)
-        self.kernel.describe(self.room[self.source], which, numbers)
+        self.kernel.describe(self.capacity[self.source], which, numbers)
         values = np.empty(self.n_parts[which].sum(), np.int64)
         self.kernel.values_of(node_at, joined, which, numbers, values)
         return which, values
@@ -504,7 +515,7 @@ class FeatureTable:
             np.repeat(features, self.n_parts)[inner],
             minlength=len(self.lowest),
         ).astype(np.int64)
-        numbers = self.room.copy()
+        numbers = self.capacity.copy()
         numbers[len(self.bases) :] = through + 1
         self.reserve(numbers, int(through.sum()))
         done = self.kernel.restore(which, values)

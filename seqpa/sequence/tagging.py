@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa._kernel import hashing, strings
+from seqpa._kernel import strings, template_features
 from seqpa._kernel.runner import Runner
 from seqpa._kernel.store import Sequences
 from seqpa.sequence.chain import NO_LABELS, scratch
@@ -44,11 +44,11 @@ class Tagging:
         self._given = weights, rules
         self._labels = labels
         self._making = threading.Lock()
-        self._made: tuple[hashing.Table | None, Decoder] | None = None
+        self._made: tuple[template_features.Table | None, Decoder] | None = None
         self._own = threading.local()
         self._run = min(_RUN, max(64, _SCORES // weights.n_labels))
 
-    def _ready(self) -> tuple[hashing.Table | None, Decoder]:
+    def _ready(self) -> tuple[template_features.Table | None, Decoder]:
         if self._made is None:
             with self._making:
                 if self._made is None:
@@ -125,17 +125,17 @@ class _Buffers:
     """One thread's memory to tag sentences in runs of at most `run` tokens."""
 
     def __init__(
-        self, encoder: FeatureEncoder, walk: hashing.Table, decoder: Decoder, run: int
+        self, encoder: FeatureEncoder, walk: template_features.Table, decoder: Decoder, run: int
     ) -> None:
         self.run = run
         self._encoder = encoder
-        self._ids = encoder.room_for_words(max(run, _NUMBERED))
+        self._ids = encoder.buffer_for_words(max(run, _NUMBERED))
         self._words = encoder.words(self._ids)
-        indptr, features, work = encoder.features.room_for(run)
+        indptr, features, work = encoder.features.buffers_for(run)
         pairs = pair_indptr = pair_features = None
         if encoder.pairs is not None:
             pairs = encoder.pairs.kernel
-            pair_indptr, pair_features, more = encoder.pairs.room_for(run)
+            pair_indptr, pair_features, more = encoder.pairs.buffers_for(run)
             work = max(work, more, key=len)
         memory, _ = scratch(decoder.n_labels, run)
         no_starts = np.zeros(1, np.int64)

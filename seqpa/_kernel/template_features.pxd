@@ -30,7 +30,7 @@ cdef class Table:
     cdef Py_ssize_t before
     cdef Py_ssize_t after
     cdef long long edges
-    cdef const long long[::1] room
+    cdef const long long[::1] capacity
     cdef long long[::1] counts
     cdef const long long[::1] direct_at
     cdef const long long[::1] stride
@@ -45,10 +45,10 @@ cdef class Table:
 
     cdef Py_ssize_t find(self, long long slot, long long tag, long long key) noexcept nogil
     cdef long long follow(self, Py_ssize_t node, long long home, long long key, bint grow) noexcept nogil
-    cdef bint has_room(self) noexcept nogil
-    cdef long long inside(self, Py_ssize_t base, Words words, Py_ssize_t place) noexcept nogil
-    cdef long long outside(self, Py_ssize_t place, Py_ssize_t low, Py_ssize_t high) noexcept nogil
-    cdef long long ask(self, Py_ssize_t base, Words words, Py_ssize_t place, Py_ssize_t low, Py_ssize_t high) noexcept nogil
+    cdef bint fits_block(self) noexcept nogil
+    cdef long long at_token(self, Py_ssize_t base, Words words, Py_ssize_t place) noexcept nogil
+    cdef long long at_edge(self, Py_ssize_t place, Py_ssize_t low, Py_ssize_t high) noexcept nogil
+    cdef long long at_place(self, Py_ssize_t base, Words words, Py_ssize_t place, Py_ssize_t low, Py_ssize_t high) noexcept nogil
     cdef void look(self, Words words, Py_ssize_t begin, Py_ssize_t width, Py_ssize_t low, Py_ssize_t high, long long[::1] work) noexcept nogil
     cdef void expect(self, Py_ssize_t source, Py_ssize_t begin, Py_ssize_t end, long long[::1] work) noexcept nogil
     cdef void join(self, Py_ssize_t node, Py_ssize_t n, bint grow, long long[::1] work) noexcept nogil

@@ -1,7 +1,7 @@
 cimport cython
 
 @cython.final
-cdef class Reader:
+cdef class FeatureReader:
     cdef dict numbers
     cdef bint grow
     cdef int[::1] features

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqpa._kernel import hashing
+from seqpa._kernel import template_features
 
 pytestmark = pytest.mark.pure
 
@@ -28,28 +28,28 @@ class Entered:
         ones = row([1] * n_nodes)
         self.links = np.zeros((capacity, 2), np.int64)
         self.counts = row([1] * n_nodes + [0, 0])
-        self.table = hashing.Table(
-            row([0]),
-            left,
-            0 * left,
-            ones,
-            0 * left,
-            0 * left,
-            row([0]),
-            np.zeros((0, 5), np.int64),
-            row(range(0, n_parts * n_templates + 1, n_parts)),
-            row([*range(-1, n_nodes)] * n_templates),
-            0,
-            n_parts + n_templates,
-            0,
-            row([capacity] * n_nodes),
-            self.counts,
-            row(range(n_templates)),
-            row([n_templates] * n_templates),
-            row(range(n_parts)) * 0,
-            row([0] * n_nodes + [n_templates]),
-            np.full(capacity * n_templates, -1, np.int32),
-            self.links,
+        self.table = template_features.Table(
+            attribute=row([0]),
+            left=left,
+            right=0 * left,
+            shift=ones,
+            lowest=0 * left,
+            highest=0 * left,
+            looked=row([0]),
+            steps=np.zeros((0, 5), np.int64),
+            first_part=row(range(0, n_parts * n_templates + 1, n_parts)),
+            node_of=row([*range(-1, n_nodes)] * n_templates),
+            before=0,
+            after=n_parts + n_templates,
+            edges=0,
+            capacity=row([capacity] * n_nodes),
+            counts=self.counts,
+            direct_at=row(range(n_templates)),
+            stride=row([n_templates] * n_templates),
+            begin=row(range(n_parts)) * 0,
+            n_at=row([0] * n_nodes + [n_templates]),
+            direct=np.full(capacity * n_templates, -1, np.int32),
+            links=self.links,
         )
         self.done = self.table.restore(np.array(which, np.int32), row(values))
 

@@ -15,7 +15,8 @@ templates in some order, and may leave some out where it has found another one's
 The hash table has open addressing and linear probing, its size is a power of two, and a row is
 `(a << 32 | b, tag << 32 | number)`: from the numbers a and b to the number that node `tag - 1`
 gives them. A row whose second half is zero is free. All numbers are below 2³¹, and no product here
-reaches 2⁶³, so the compiled and the plain form agree. C types of attributes stand in hashing.pxd.
+reaches 2⁶³, so the compiled and the plain form agree. C types of attributes stand in
+template_features.pxd.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if cython.compiled:
 
 COMPILED = cython.compiled
 
-# So many tokens are led through a node together: while one waits for its row of the table, the
+# This many tokens are led through a node together: while one waits for its row of the table, the
 # others go on.
 BLOCK = 64
 _BLOCK = cython.declare(cython.Py_ssize_t, 64)
@@ -112,13 +113,13 @@ class Words:
 @cython.final
 @cython.cclass
 class Table:
-    """The templates' features. Arrays are the caller's, who makes larger ones where they are full.
+    """The templates' features. Arrays belong to the caller, who replaces them by larger ones.
 
     attribute       base b is attribute[b] of the tokens' words
     left, right, shift
                     node k joins source left[k] with base right[k], shift[k] tokens further on
     lowest, highest the offsets from a token between which node k is looked at
-    looked          the bases whose numbers `look` finds for whole blocks; the others are asked for
+    looked          the bases whose numbers `look` finds for whole blocks; the others' are found
                     where a walk comes to them
     steps           the walk over the templates, a row for each: its place, its direct_at and
                     stride, how many steps behind it are left out where it has a feature, and its
@@ -127,14 +128,14 @@ class Table:
     first_part, node_of
                     parts first_part[t]:first_part[t + 1] are template t's; all but its first
                     belong to a node
-    before, after   how far the templates look to either side
+    before, after   how many tokens the templates look back and ahead
     edges           how many values stand for places outside the sentence: 2(d-1) for d before it,
                     2(d-1)+1 for d after it. Value v of an attribute counts as v + edges, and its
                     number is one more
-    room            numbers of each node for which `direct` has places
+    capacity        how many numbers of each node `direct` has places for
     counts          each node's next number, the number of links, and the number of features
     begin, n_at     where the places of each source begin in `direct`, and how many templates look
-                    at it: so many follow each other for each of its numbers
+                    at it; that many places follow each other for each of its numbers
     """
 
     def __init__(
@@ -152,7 +153,7 @@ class Table:
         before,
         after,
         edges,
-        room,
+        capacity,
         counts,
         direct_at,
         stride,
@@ -174,7 +175,7 @@ class Table:
         self.before = before
         self.after = after
         self.edges = edges
-        self.room = room
+        self.capacity = capacity
         self.counts = counts
         self.direct_at = direct_at
         self.stride = stride
@@ -226,11 +227,11 @@ class Table:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def has_room(self) -> cython.bint:
-        """Whether the numbers and links of another block will find a place."""
+    def fits_block(self) -> cython.bint:
+        """Whether the capacity suffices for the numbers and links of another block."""
         k: cython.Py_ssize_t
         for k in range(self.n_nodes):
-            if self.counts[k] + self.width > self.room[k]:
+            if self.counts[k] + self.width > self.capacity[k]:
                 return False
         return 2 * (self.counts[self.n_nodes] + self.n_nodes * self.width) <= self.links.shape[0]
 
@@ -238,7 +239,7 @@ class Table:
     @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
-    def inside(
+    def at_token(
         self, base: cython.Py_ssize_t, words: Words, place: cython.Py_ssize_t
     ) -> cython.longlong:
         """The number of a base at a token."""
@@ -249,16 +250,16 @@ class Table:
     @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
-    def outside(
+    def at_edge(
         self, place: cython.Py_ssize_t, low: cython.Py_ssize_t, high: cython.Py_ssize_t
     ) -> cython.longlong:
-        """The number of every base at a place outside the sentence low:high."""
+        """The number of every base at a place before or behind the sentence low:high."""
         return 2 * (low - place - 1) + 1 if place < low else 2 * (place - high) + 2
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def ask(
+    def at_place(
         self,
         base: cython.Py_ssize_t,
         words: Words,
@@ -268,8 +269,8 @@ class Table:
     ) -> cython.longlong:
         """The number of a base at one place in or around the sentence low:high."""
         if low <= place < high:
-            return self.inside(base, words, place)
-        return self.outside(place, low, high)
+            return self.at_token(base, words, place)
+        return self.at_edge(place, low, high)
 
     @cython.cfunc
     @cython.nogil
@@ -294,11 +295,11 @@ class Table:
             b = self.looked[i]
             row = b * self.width
             for j in range(first):
-                work[row + j] = self.outside(begin + j, low, high)
+                work[row + j] = self.at_edge(begin + j, low, high)
             for j in range(first, last):
-                work[row + j] = self.inside(b, words, begin + j)
+                work[row + j] = self.at_token(b, words, begin + j)
             for j in range(last, width):
-                work[row + j] = self.outside(begin + j, low, high)
+                work[row + j] = self.at_edge(begin + j, low, high)
             self.expect(b, row, row + width, work)
 
     @cython.cfunc
@@ -312,7 +313,7 @@ class Table:
         end: cython.Py_ssize_t,
         work: cython.longlong[::1],
     ) -> cython.void:
-        """Ask in time for what `direct` has at the numbers work[begin:end] of a source."""
+        """Prefetch what `direct` has at the numbers work[begin:end] of a source."""
         i: cython.Py_ssize_t
         if cython.compiled:
             for i in range(begin, end):
@@ -387,7 +388,9 @@ class Table:
                 if place >= 0:
                     number = work[place + i]
                 else:
-                    number = self.ask(-1 - place, words, token + i + self.steps[s, 4], low, high)
+                    number = self.at_place(
+                        -1 - place, words, token + i + self.steps[s, 4], low, high
+                    )
                 at = self.steps[s, 1] + number * self.steps[s, 2]
                 feature = self.direct[at]
                 if grow and feature < 0 and number > 0:
@@ -415,10 +418,10 @@ class Table:
         """Write the features of the tokens from `token` on; returns the first token not done.
 
         The sentences are starts[s]:starts[s + 1] of `words`, and token starts[0] is the first in
-        indptr. With `grow` an unseen combination gets the next id; where there may be no room for
-        another block the call returns, and the caller comes back with larger arrays. Without, it
-        is left out, and nothing here changes. `work` has a row of `width` numbers for each source,
-        and one more.
+        indptr. With `grow` an unseen combination gets the next id; where another block may exceed
+        the capacity the call returns, and the caller calls again with larger arrays. Without
+        `grow` an unseen combination is left out, and nothing here changes. `work` is scratch: a row
+        of `width` numbers for each source, and one more.
         """
         first: cython.Py_ssize_t = starts[0]
         sentence: cython.Py_ssize_t
@@ -431,7 +434,7 @@ class Table:
                 low = starts[sentence]
                 high = starts[sentence + 1]
                 while token < high:
-                    if grow and not self.has_room():
+                    if grow and not self.fits_block():
                         return token
                     n = min(_BLOCK, high - token)
                     self.look(
@@ -452,7 +455,7 @@ class Table:
     ):
         """out[i] = the feature of template t whose parts have values[i], -1 where there is none.
 
-        A value of -1 is absent; the others are below those for which there is room.
+        A value of -1 is absent; the others are within the capacity.
         """
         mask: cython.longlong = self.links.shape[0] - 1
         i: cython.Py_ssize_t
@@ -480,10 +483,10 @@ class Table:
         values: cython.const[cython.longlong][::1],
     ) -> cython.Py_ssize_t:
         """Enter features in the order of their ids, each by its template and values; returns how
-        many.
+        many were entered.
 
-        Fewer than given: the next one had been there before. The caller has seen to it that there
-        is room for every value, number and link.
+        Where these are fewer than given, the next one had been entered before. The capacity must
+        suffice for every value, number and link.
         """
         mask: cython.longlong = self.links.shape[0] - 1
         at: cython.Py_ssize_t = 0
