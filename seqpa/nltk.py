@@ -12,10 +12,17 @@ from seqpa.sequence.tagger import SequenceTagger
 
 
 class SeqpaTagger(TaggerI):
-    """NLTK's tagger interface over a `SequenceTagger`: ``tag``, ``tag_sents``, ``accuracy``, ...
+    """A `SequenceTagger` behind NLTK's tagger interface: ``tag``, ``tag_sents``, ``accuracy``, ...
 
     Tokens are words, or tuples of columns where the SequenceTagger has several.
 
+    Parameters
+    ----------
+    tagger : SequenceTagger
+        A trained tagger.
+
+    Examples
+    --------
     >>> sentences = [[("the", "D"), ("dog", "N"), ("barks", "V")], [("a", "D"), ("bark", "N")]]
     >>> tagger = SeqpaTagger.train(sentences, random_state=1)
     >>> tagger.tag(["a", "dog"])
@@ -36,30 +43,80 @@ class SeqpaTagger(TaggerI):
     ) -> SeqpaTagger:
         """Train on sentences of (token, tag) pairs, as ``corpus.tagged_sents()`` gives them.
 
-        dev : sentences on which the best epoch is chosen
-        parameters : of `SequenceTagger`
+        Parameters
+        ----------
+        tagged_sents : iterable of sentences
+            Lists of (token, tag) pairs.
+        dev : iterable of sentences or None, default None
+            Sentences on which the best epoch is chosen.
+        **parameters : object
+            Parameters of `SequenceTagger`.
+
+        Returns
+        -------
+        SeqpaTagger
+            The trained tagger.
         """
         tagger = SequenceTagger(**parameters)
         tagger.fit(*_split(tagged_sents), dev=None if dev is None else _split(dev))
         return cls(tagger)
 
     def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
-        """One sentence's tokens with their tags."""
+        """Tag one sentence.
+
+        Parameters
+        ----------
+        tokens : sequence
+            Its tokens.
+
+        Returns
+        -------
+        list of (token, tag)
+            The tokens with their tags.
+        """
         return self.tagger.tag(tokens)
 
     def tag_sents(self, sentences: Iterable[Sequence[Any]]) -> list[list[tuple[Any, str]]]:
-        """Many sentences, at once and so faster."""
+        """Tag many sentences at once, which is faster than one by one.
+
+        Parameters
+        ----------
+        sentences : iterable of sequences
+            Their tokens.
+
+        Returns
+        -------
+        list of lists of (token, tag)
+            The tokens of each sentence with their tags.
+        """
         given = [list(sentence) for sentence in sentences]
         tags = self.tagger.predict(given)
         return [list(zip(*pair, strict=True)) for pair in zip(given, tags, strict=True)]
 
     def save(self, path: str | Path) -> None:
-        """Write the model file."""
+        """Write the model file.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to.
+        """
         self.tagger.save(path)
 
     @classmethod
     def load(cls, path: str | Path) -> SeqpaTagger:
-        """Read a model file."""
+        """Read a model file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        SeqpaTagger
+            The tagger in it.
+        """
         return cls(SequenceTagger.load(path))
 
 

@@ -22,16 +22,80 @@ _BATCH = ("lbfgs", "l2sgd")
 class CRF(BaseEstimator):
     """What `sklearn_crfsuite.CRF` takes, trained online.
 
-    CRFsuite's online trainers have their twins here: `pa` (`pa_type` 0, 1, 2; `c`;
-    `error_sensitive`, without which the cost is zero-one; `averaging`), `ap` and `arow` (`gamma`).
-    Its likelihood trainers, `lbfgs` (the default) and `l2sgd`, have none: in their place PA-I runs
-    with the defaults of `SequenceTagger`, and a warning says that `c1`, `c2` and `max_iterations`
-    had no effect. Every label and transition is always possible. With `X_dev` and `y_dev`, `fit`
-    keeps the epoch that is best there. With `model_filename`, `fit` also writes the model there,
-    in seqpa's own format, and a new CRF of that name tags with it. What else sklearn-crfsuite takes
-    (settings of its line search and its calibration, `keep_tempfiles`, `trainer_cls`) is taken too
-    and changes nothing.
+    CRFsuite's online trainers have their twins here: `pa`, `ap` and `arow`. Its likelihood
+    trainers, `lbfgs` (the default) and `l2sgd`, have none: in their place PA-I runs with the
+    defaults of `SequenceTagger`, and a warning says that `c1`, `c2` and `max_iterations` had no
+    effect. Every label and transition is always possible.
 
+    Parameters
+    ----------
+    algorithm : {"lbfgs", "l2sgd", "ap", "pa", "arow"} or None, default None
+        The trainer; None is "lbfgs".
+    min_freq : float or None, default None
+        Attributes that occur less often are left out.
+    all_possible_states : bool or None, default None
+        Accepted, without effect.
+    all_possible_transitions : bool or None, default None
+        Accepted, without effect.
+    c1 : float or None, default None
+        Accepted, without effect.
+    c2 : float or None, default None
+        Accepted, without effect.
+    max_iterations : int or None, default None
+        Epochs of the online trainers; None is 10.
+    num_memories : int or None, default None
+        Accepted, without effect.
+    epsilon : float or None, default None
+        Accepted, without effect.
+    period : int or None, default None
+        Accepted, without effect.
+    delta : float or None, default None
+        Accepted, without effect.
+    linesearch : str or None, default None
+        Accepted, without effect.
+    max_linesearch : int or None, default None
+        Accepted, without effect.
+    calibration_eta : float or None, default None
+        Accepted, without effect.
+    calibration_rate : float or None, default None
+        Accepted, without effect.
+    calibration_samples : int or None, default None
+        Accepted, without effect.
+    calibration_candidates : int or None, default None
+        Accepted, without effect.
+    calibration_max_trials : int or None, default None
+        Accepted, without effect.
+    pa_type : {0, 1, 2} or None, default None
+        With "pa": PA, PA-I or PA-II; None is PA-I.
+    c : float or None, default None
+        With "pa": the aggressiveness C; None is 1.
+    error_sensitive : bool or None, default None
+        With "pa": False makes the cost of a sentence zero-one instead of its wrong labels.
+    averaging : bool or None, default None
+        With "pa": False predicts with the last weights instead of their mean.
+    variance : float or None, default None
+        Accepted, without effect.
+    gamma : float or None, default None
+        With "arow": the regularisation r = 1/2C.
+    verbose : bool, default False
+        Print a line for each epoch.
+    model_filename : str or None, default None
+        `fit` also writes the model there, in seqpa's own format, and a new CRF with that name tags
+        with it.
+    keep_tempfiles : bool, default False
+        Accepted, without effect.
+    trainer_cls : object, default None
+        Accepted, without effect.
+    random_state : int, RandomState or None, default None
+        Seed of the orders of the sentences.
+
+    Attributes
+    ----------
+    tagger_ : SequenceTagger
+        What was trained.
+
+    Examples
+    --------
     >>> X = [[{"word": "the"}, {"word": "dog"}], [{"word": "a"}, {"word": "dog"}]]
     >>> crf = CRF(algorithm="pa", c=0.1, max_iterations=5, random_state=1)
     >>> crf.fit(X, [["D", "N"], ["D", "N"]]).predict_single([{"word": "a"}, {"word": "dog"}])
@@ -101,7 +165,24 @@ class CRF(BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None) -> CRF:
-        """Train on sentences of dicts, or of lists of feature strings."""
+        """Train.
+
+        Parameters
+        ----------
+        X : list of sentences
+            Lists of dicts, or of lists of feature strings.
+        y : list of lists of str
+            The labels of each sentence.
+        X_dev : list of sentences or None, default None
+            With these, the epoch that is best on them is kept.
+        y_dev : list of lists of str or None, default None
+            Their labels.
+
+        Returns
+        -------
+        CRF
+            Itself.
+        """
         tagger = self._tagger()
         for epoch in tagger.training(X, y, None if X_dev is None else (X_dev, y_dev)):
             if self.verbose:
@@ -154,15 +235,43 @@ class CRF(BaseEstimator):
         return self.tagger_
 
     def predict(self, X: Any) -> list[list[str]]:
-        """The labels of each sentence."""
+        """The labels of each sentence.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+
+        Returns
+        -------
+        list of lists of str
+            The labels.
+        """
         return self._trained.predict(X)
 
     def predict_single(self, xseq: Any) -> list[str]:
-        """The labels of one sentence."""
+        """The labels of one sentence.
+
+        Parameters
+        ----------
+        xseq : sentence
+            Dicts, or lists of feature strings.
+
+        Returns
+        -------
+        list of str
+            The labels.
+        """
         return self.predict([xseq])[0]
 
     def predict_marginals(self, X: Any) -> Any:
-        """Not here: online learning gives margins, no probabilities."""
+        """Not here: online learning gives margins, no probabilities. It raises `SeqpaError`.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        """
         raise SeqpaError(
             "seqpa has margins, no probabilities: crf.tagger_.confidence(X) or predict_nbest(X, k)"
         )
@@ -170,7 +279,20 @@ class CRF(BaseEstimator):
     predict_marginals_single = predict_marginals
 
     def score(self, X: Any, y: Any) -> float:
-        """The share of tokens that get the right label."""
+        """The share of tokens that get the right label.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        y : list of lists of str
+            The right labels.
+
+        Returns
+        -------
+        float
+            The accuracy.
+        """
         return self._trained.score(X, y)
 
     @property

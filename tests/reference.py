@@ -2,7 +2,7 @@
 
 Everything is one long weight vector and one explicit direction δ for each example; a label's
 prototype is a block of that vector, a bias is a 1 behind the features. Slow and obvious on purpose.
-Equation numbers are those of Crammer et al. (2006) unless another document is named.
+Equation numbers are those of PA 2006 unless another paper is named.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Trace:
 
 
 def step_size(step: str, r: float, score: float, norm2: float, C: float) -> float:
-    """Eq. 3, Eq. 8, Eq. 9 of Perez-Suay et al. with its sign put right, and Rosenblatt's rule."""
+    """Eq. 3, Eq. 8, Mini-batch PA, Eq. 9 with its sign put right, and Rosenblatt's rule."""
     if norm2 == 0:
         return 0.0
     loss = max(0.0, r)

@@ -43,7 +43,7 @@ def enumerated(A: np.ndarray, b: np.ndarray, lower: np.ndarray, upper: np.ndarra
 
 
 def dual(D: np.ndarray, lacking: np.ndarray, step: str, C: np.ndarray) -> np.ndarray:
-    """τ of one mini-batch with the directions D: Perez-Suay et al., Eq. 15-19, derived again."""
+    """τ of one mini-batch with the directions D: Mini-batch PA, Eq. 15-19, derived again."""
     A = D @ D.T
     n = len(lacking)
     if step == "PA-I":

@@ -1,4 +1,4 @@
-"""Naive twins of the rest of the family, written from the documents and not from seqpa.
+"""Naive twins of the rest of the family, written from the papers and not from seqpa.
 
 Weights are one long vector, as in reference.py, whose constraints these loops share.
 """
@@ -13,7 +13,7 @@ from reference import Constraint, Trace, step_size
 
 
 def interval(constraint: Constraint, one_sided: bool) -> float:
-    """The length of an interval that holds all entries of δ: 000 §6 by Hoeffding's lemma."""
+    """The length of an interval that holds all entries of δ: PA 2003, §6 by Hoeffding's lemma."""
     peak = float(np.abs(constraint.direction).max())
     return peak if one_sided else 2 * peak
 
@@ -21,7 +21,7 @@ def interval(constraint: Constraint, one_sided: bool) -> float:
 def multiplicative(
     constraint, order: Sequence[int], w: np.ndarray, step: str, C: float, one_sided: bool
 ) -> Trace:
-    """000 §6: w_j ← w_j exp(τ v_j)/Z, τ = 4ℓ/D² and its bounded forms, in plain numbers."""
+    """PA 2003, §6: w_j ← w_j exp(τ v_j)/Z, τ = 4ℓ/D² and its bounded forms, in plain numbers."""
     trace = Trace(weights=w.copy())
     for i in order:
         found = constraint(i, trace.weights)
@@ -42,7 +42,7 @@ def multiplicative(
 
 
 class Ellipsoid:
-    """004 as the slides write it (with α_t in step 8): every matrix in full, one after another."""
+    """Ellipsoid as the slides write it (α_t in step 8): every matrix in full, one after another."""
 
     def __init__(self, n: int, method: str, scale: float, b: float, c: float, diagonal: bool):
         self.w = np.zeros(n)
@@ -76,7 +76,7 @@ class Ellipsoid:
 
 
 def shared_blame(rule: str, scores: np.ndarray, y: int) -> np.ndarray:
-    """τ of Crammer and Singer's three perceptron updates; zero where y is above all others."""
+    """τ of the three perceptron updates of MIRA 2003; zero where y is above all others."""
     tau = np.zeros(len(scores))
     errors = [r for r in range(len(scores)) if r != y and scores[r] >= scores[y]]
     if not errors:
@@ -135,7 +135,7 @@ def prototypes(X, y, n_labels: int, tau_of) -> Trace:
 
 
 def hinge(constraint, order: Sequence[int], w: np.ndarray, eta: float, lam: float) -> Trace:
-    """Stochastic subgradient steps on ½λ‖w‖² + max(0, margin − w·δ), from 002's slides."""
+    """Stochastic subgradient steps on ½λ‖w‖² + max(0, margin − w·δ): Perceptron notes."""
     trace = Trace(weights=w.copy())
     for i in order:
         found = constraint(i, trace.weights)

@@ -137,32 +137,41 @@ def test_separable_sequences(seed: int, step: str) -> None:
     found = bounds(run, learner, examples, case.target, u, C=0.5)
     assert not any(b.violated for b in found), certificate(found)
     names = applying(found)
-    assert ("000 Lemma 2" in names) == (step != "perceptron")
+    assert ("PA 2003, Lemma 2" in names) == (step != "perceptron")
     if step == "PA":
-        assert {"003 Theorem 2", "000 Theorem 1"} <= set(names)
-        assert ("003 Corollary 8" in names) == (case.n_labels > 1)
+        assert {"PA 2006, Theorem 2", "PA 2003, Theorem 1"} <= set(names)
+        assert ("PA 2006, Corollary 8" in names) == (case.n_labels > 1)
     if step == "perceptron" and kind in ("binary", "multiclass", "multilabel"):
-        assert names["002 Novikoff"].right <= names["003 §4, Freund and Schapire"].right * (
-            1 + 1e-9
-        )
+        assert names["Perceptron notes, Novikoff"].right <= names[
+            "PA 2006, §4, Freund and Schapire"
+        ].right * (1 + 1e-9)
 
 
 def test_which_theorem_applies_where() -> None:
     rng = np.random.default_rng(2)
     expected = {
-        ("binary", "PA"): {"003 Lemma 1", "003 Eq. 46"},
-        ("binary", "PA-I"): {"003 Lemma 1", "003 Theorem 4", "003 Eq. 17", "003 Eq. 46"},
-        ("binary", "PA-II"): {"003 Lemma 1", "003 Theorem 5", "003 Eq. 46"},
-        ("binary", "perceptron"): {"003 Lemma 1", "003 Eq. 46", "003 §4, Freund and Schapire"},
-        ("regression", "PA-I"): {"003 Lemma 6", "003 Theorem 4", "003 Eq. 17"},
-        ("uniclass", "PA"): {"003 Lemma 7", "003 Theorem 3"},
-        ("uniclass-radius", "PA"): {"003 Lemma 7", "003 Theorem 3"},
-        ("multilabel", "PA-II"): {"003 Lemma 1", "003 Theorem 5", "003 Eq. 46"},
+        ("binary", "PA"): {"PA 2006, Lemma 1", "PA 2006, Eq. 46"},
+        ("binary", "PA-I"): {
+            "PA 2006, Lemma 1",
+            "PA 2006, Theorem 4",
+            "PA 2006, Eq. 17",
+            "PA 2006, Eq. 46",
+        },
+        ("binary", "PA-II"): {"PA 2006, Lemma 1", "PA 2006, Theorem 5", "PA 2006, Eq. 46"},
+        ("binary", "perceptron"): {
+            "PA 2006, Lemma 1",
+            "PA 2006, Eq. 46",
+            "PA 2006, §4, Freund and Schapire",
+        },
+        ("regression", "PA-I"): {"PA 2006, Lemma 6", "PA 2006, Theorem 4", "PA 2006, Eq. 17"},
+        ("uniclass", "PA"): {"PA 2006, Lemma 7", "PA 2006, Theorem 3"},
+        ("uniclass-radius", "PA"): {"PA 2006, Lemma 7", "PA 2006, Theorem 3"},
+        ("multilabel", "PA-II"): {"PA 2006, Lemma 1", "PA 2006, Theorem 5", "PA 2006, Eq. 46"},
         ("max-loss", "PA-I"): {
-            "003 Lemma 9",
-            "003 Theorem 10, any norm and C",
-            "003 Eq. 17",
-            "003 Eq. 46",
+            "PA 2006, Lemma 9",
+            "PA 2006, Theorem 10, any norm and C",
+            "PA 2006, Eq. 17",
+            "PA 2006, Eq. 46",
         },
     }
     for (kind, step), names in expected.items():
@@ -180,7 +189,7 @@ def test_least_squares_steps_back_where_no_theorem_is() -> None:
     run = learner.run(examples, case.target, record=True)
     assert (run.taus < 0).any()
     found = bounds(run, learner, examples, case.target, [1.0, 2.0, 3.0])
-    assert set(applying(found)) == {"003 Eq. 46"}
+    assert set(applying(found)) == {"PA 2006, Eq. 46"}
     assert "PA-LS stepped in a round without loss" in certificate(found)
 
 
@@ -193,7 +202,7 @@ def test_theorem_3_on_normalised_examples() -> None:
         learner, examples = learner_of(case, "PA"), examples_of(case)
         run = learner.run(examples, case.target, record=True)
         for u in comparators(case, rng).values():
-            bound = applying(bounds(run, learner, examples, case.target, u))["003 Theorem 3"]
+            bound = applying(bounds(run, learner, examples, case.target, u))["PA 2006, Theorem 3"]
             assert bound.holds
 
 
@@ -208,7 +217,10 @@ def test_theorem_10_as_printed() -> None:
         run = learner.run(examples, case.target, C=2.5, record=True)
         for u in comparators(case, rng).values():
             found = applying(bounds(run, learner, examples, case.target, u, C=2.5))
-            printed, scaled = found["003 Theorem 10"], found["003 Theorem 10, any norm and C"]
+            printed, scaled = (
+                found["PA 2006, Theorem 10"],
+                found["PA 2006, Theorem 10, any norm and C"],
+            )
             assert printed.holds
             assert scaled.holds
             assert scaled.right <= printed.right * (1 + 1e-12)
@@ -222,13 +234,13 @@ def test_batch_conversion_bound() -> None:
     assert len(runs) > 1
     u = np.linalg.pinv(case.X) @ case.target * 1.01
     found = applying(bounds(runs, learner, examples, case.target, u, tol=1e-2))
-    bound = found["000 §4, batch conversion"]
+    bound = found["PA 2003, §4, batch conversion"]
     assert bound.holds
     assert bound.left == pytest.approx(sum(run.updates for run in runs) * 1e-2)
 
 
 def test_learned_radius_adds_at_most_its_square() -> None:
-    """003 §6: ‖u‖² becomes ‖u‖² + ε² at most, and a ball that holds all points has no loss."""
+    """PA 2006, §6: ‖u‖² becomes ‖u‖² + ε² at most, and a ball that holds all points has no loss."""
     rng = np.random.default_rng(10)
     case = draw("uniclass-radius", rng, n=50, d=3)
     u = case.X.mean(axis=0)
@@ -237,8 +249,8 @@ def test_learned_radius_adds_at_most_its_square() -> None:
     learner, examples = learner_of(case, "PA"), examples_of(case)
     run = learner.run(examples, record=True)
     found = applying(bounds(run, learner, examples, None, u, radius=radius))
-    assert found["003 Lemma 7"].right <= u @ u + radius**2
-    assert found["003 Theorem 2"].holds
+    assert found["PA 2006, Lemma 7"].right <= u @ u + radius**2
+    assert found["PA 2006, Theorem 2"].holds
     assert 0 < learner.radius <= 2 * radius
 
 
@@ -342,12 +354,12 @@ def test_broken_steps_are_caught(how: str, scale: float, kind: str, step: str, c
 
 def test_certificate_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
     found = [
-        Bound("003 Theorem 5", np.nan, np.nan, False, False, "it is about PA-II"),
-        Bound("003 Theorem 2", 9.0, 4.0, False, True, "Σℓ² <= R²‖u − w₁‖²"),
+        Bound("PA 2006, Theorem 5", np.nan, np.nan, False, False, "it is about PA-II"),
+        Bound("PA 2006, Theorem 2", 9.0, 4.0, False, True, "Σℓ² <= R²‖u − w₁‖²"),
     ]
     print_certificate(found)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1].split()[:6] == ["003", "Theorem", "2", "9", "4", "VIOLATED"]
+    assert lines[1].split()[:7] == ["PA", "2006,", "Theorem", "2", "9", "4", "VIOLATED"]
     assert "does not apply: it is about PA-II" in lines[2]
     assert [b.violated for b in found] == [False, True]
 

@@ -398,7 +398,7 @@ def test_train_prints_its_certificate(run: Run, tmp_path: Path) -> None:
     _, out, _ = run("train", write_config(tmp_path, cost={"kind": "zero-one"}), "--certificate")
     assert "beside u = 0" in out
     assert "beside u = the trained weights" in out
-    assert "003 Lemma 9" in out
+    assert "PA 2006, Lemma 9" in out
     assert "VIOLATED" not in out
 
 

@@ -236,7 +236,7 @@ def test_feature_order_is_irrelevant() -> None:
 
 @pytest.mark.parametrize("kind", ["binary", "regression", "multiclass", "multilabel", "max-loss"])
 def test_batch_conversion_ends_with_small_losses(kind: str) -> None:
-    """000 §4: with more features than examples PA can satisfy everything, to tol and no further."""
+    """PA 2003, §4: with more features than examples PA satisfies everything, to tol, no further."""
     rng = np.random.default_rng(37)
     case = draw(kind, rng, n=8, d=20, n_labels=3, density=1.0)
     learner, examples, tol = learner_of(case, "PA"), examples_of(case), 1e-4

@@ -170,7 +170,7 @@ def test_theorem_2(seed: int, margin: float, a: float) -> None:
     gap = u - learner.weights[0]
     assert gap @ np.linalg.solve(learner.P, gap) <= 1 + 1e-6
     found = {bound.name: bound for bound in bounds(runs, learner, examples, y, u)}
-    theorem = found["004 Theorem 2"]
+    theorem = found["Ellipsoid, Theorem 2"]
     assert theorem.holds
     slack = (1 - a) * margin
     slides = (2 * np.log(slack) - 2 * np.log(1 + slack)) / np.log(
@@ -202,7 +202,7 @@ def test_theorem_3(seed: int, kind: str, shape: str, margin: float, noise: float
         found = bounds(runs, learner, examples, y, u)
         assert not any(bound.violated for bound in found), certificate(found)
         names = {bound.name for bound in found if bound.applies}
-        assert {"003 Lemma 1", "004 Theorem 3"} <= names
+        assert {"PA 2006, Lemma 1", "Ellipsoid, Theorem 3"} <= names
 
 
 def test_one_wrong_label_breaks_the_printed_theorem_3() -> None:

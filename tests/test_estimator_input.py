@@ -21,7 +21,7 @@ from seqpa import (
     PerceptronClassifier,
     SeqpaError,
 )
-from seqpa.estimators import _base
+from seqpa.estimators import _labels
 
 DRAW = np.random.default_rng(3)
 X = DRAW.normal(size=(40, 6))
@@ -166,7 +166,7 @@ def test_classes_may_come_again_in_any_order_but_not_change() -> None:
 )
 def test_counted_labels_are_sorted_labels(labels: list[int], kind: type) -> None:
     y = np.array(labels, dtype=kind)
-    classes, target = _base._classes_of(y)
+    classes, target = _labels.classes_of(y)
     expected, inverse = np.unique(y, return_inverse=True)
     np.testing.assert_array_equal(classes, expected)
     np.testing.assert_array_equal(target, inverse)

@@ -147,7 +147,7 @@ def test_mistake_bounds_hold(seed: int, margin: float, eta: float, K: int) -> No
         found = bounds(runs, learner, examples, y, u)
         assert not any(b.violated for b in found), certificate(found)
     names = {b.name for b in bounds(runs, learner, examples, y, U) if b.applies}
-    assert "002 Novikoff, with a margin" in names
+    assert "Perceptron notes, Novikoff with a margin" in names
 
 
 def test_no_theorem_is_claimed_for_regularised_or_batch_descent() -> None:
@@ -156,7 +156,7 @@ def test_no_theorem_is_claimed_for_regularised_or_batch_descent() -> None:
         learner, examples = learner_of(1, 4, 1.0, **options), Examples.from_array(X)
         run = learner.run(examples, y, record=True)
         applying = [b.name for b in bounds(run, learner, examples, y, np.ones(4)) if b.applies]
-        assert applying == ["003 Eq. 46"]  # which is about losses, not steps
+        assert applying == ["PA 2006, Eq. 46"]  # which is about losses, not steps
 
 
 def test_wrong_parameters() -> None:

@@ -284,7 +284,7 @@ def test_projection_loses_nothing_within_the_span() -> None:
     assert len(bound.support_vectors_) == 4 < len(free.support_vectors_)
 
 
-# Theorems: the paper's bounds hold for any kernel (§3).
+# The theorems hold for any kernel (PA 2006, §3).
 
 
 @pytest.mark.parametrize("step", ["PA-I", "PA-II", "perceptron"])

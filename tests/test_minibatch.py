@@ -1,4 +1,4 @@
-"""Mini-batches: the quadratic problem is solved exactly, and the steps are the paper's."""
+"""Mini-batches: the quadratic problem is solved exactly, with the steps of Mini-batch PA."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every update is the minimiser of its paper's optimisation problem, found here by SLSQP.
 
-The problems are written down as printed (Crammer et al. 2006, Eqs. 2, 6, 7, 19, 22, 30, 37, 44, 51;
-Perez-Suay et al., Eqs. 1-2 and 7-8 with the bias), with slack variables, and know nothing of τ.
+The problems are written down as printed (PA 2006, Eq. 2, 6, 7, 19, 22, 30, 37, 44, 51;
+Mini-batch PA, Eq. 1-2 and 7-8 with the bias), with slack variables, and know nothing of τ.
 """
 
 from __future__ import annotations

@@ -181,13 +181,15 @@ def test_bounds_hold(seed: int, step: str, margin: float, C: float, separable: b
         assert not any(b.violated for b in found), certificate(found)
     names = {b.name for b in bounds(runs, learner, examples, y, U, C=C) if b.applies}
     if step in UPDATES:
-        assert "003 §4, Freund and Schapire" in names
-        assert ("002 Novikoff" in names) >= separable
+        assert "PA 2006, §4, Freund and Schapire" in names
+        assert ("Perceptron notes, Novikoff" in names) >= separable
     else:
-        assert {"PA": "000 Theorem 1", "PA-I": "003 Theorem 4", "PA-II": "003 Theorem 5"}[
-            step
-        ] in names or (step == "PA" and not separable)
-        assert "003 Lemma 1" in names
+        assert {
+            "PA": "PA 2003, Theorem 1",
+            "PA-I": "PA 2006, Theorem 4",
+            "PA-II": "PA 2006, Theorem 5",
+        }[step] in names or (step == "PA" and not separable)
+        assert "PA 2006, Lemma 1" in names
 
 
 def test_ties_and_zeros() -> None:

@@ -1,4 +1,4 @@
-"""Multiplicative steps: twins, Theorem 4, and what the paper's uniclass constants cannot do."""
+"""Multiplicative steps: twins, PA 2003, Theorem 4, and where its uniclass constants fail."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_theorem_4(seed: int, kind: str) -> None:
     learner, examples = learner_of(kind, problem, d), Examples.from_array(X)
     runs = [learner.run(examples, y, record=True) for _ in range(3)]
     found = {b.name: b for b in bounds(runs, learner, examples, y, u)}
-    theorem = found["000 Theorem 4"]
+    theorem = found["PA 2003, Theorem 4"]
     assert not any(b.violated for b in found.values()), certificate(list(found.values()))
     if theorem.applies:  # rounding may cost u its last digit of margin
         width = {"regression": 1.0, "multiclass": 2.0}.get(kind)

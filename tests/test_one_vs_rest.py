@@ -198,7 +198,9 @@ def test_bounds_hold(seed: int, step: str, margin: float, C: float, tol: float) 
         found = bounds(runs, learner, examples, y, u, C=C, tol=tol)
         assert not any(bound.violated for bound in found), certificate(found)
     names = {bound.name for bound in found if bound.applies}
-    wanted = {"PA-I": "003 Theorem 4", "PA-II": "003 Theorem 5"}.get(step, "003 Lemma 1")
+    wanted = {"PA-I": "PA 2006, Theorem 4", "PA-II": "PA 2006, Theorem 5"}.get(
+        step, "PA 2006, Lemma 1"
+    )
     assert wanted in names
 
 
@@ -210,9 +212,9 @@ def test_bounds_of_separable_examples() -> None:
     run = learner.run(examples, y, record=True)
     u = np.c_[10.0 * np.eye(5), np.full(5, -5.0)]
     found = {b.name: b for b in bounds(run, learner, examples, y, u)}
-    assert found["003 Theorem 2"].applies
-    assert found["003 Theorem 2"].holds
-    assert found["003 Theorem 2"].left == pytest.approx(run.squared_loss)
+    assert found["PA 2006, Theorem 2"].applies
+    assert found["PA 2006, Theorem 2"].holds
+    assert found["PA 2006, Theorem 2"].left == pytest.approx(run.squared_loss)
 
 
 @pytest.mark.parametrize(

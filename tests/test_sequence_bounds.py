@@ -174,12 +174,16 @@ def test_bounds_hold_for_every_comparator(
     }
     for name, u in comparators.items():
         found = bounds(data, record, order, algorithm, C, cost, u)
-        assert "003 Lemma 9" in found or algorithm == "perceptron"
+        assert "PA 2006, Lemma 9" in found or algorithm == "perceptron"
         assert violated(found) == [], name
         if algorithm == "pa-i":
-            assert {"003 Eq. 17", "003 Theorem 10, any norm and C", "003 Eq. 46"} <= found.keys()
+            assert {
+                "PA 2006, Eq. 17",
+                "PA 2006, Theorem 10, any norm and C",
+                "PA 2006, Eq. 46",
+            } <= found.keys()
         if algorithm == "pa-ii":
-            assert "003 Theorem 5" in found
+            assert "PA 2006, Theorem 5" in found
 
 
 @pytest.mark.parametrize("cost", ["hamming", "zero-one", "matrix"])
@@ -189,7 +193,7 @@ def test_theorem_2_beside_weights_without_loss(cost: str, update: str) -> None:
     for data, u in separable_draws(range(15), cost):
         record, _, order = run(data, "pa", 1.0, cost, update, epochs=4)
         found = bounds(data, record, order, "pa", 1.0, cost, u)
-        assert found["003 Theorem 2"].left > 0
+        assert found["PA 2006, Theorem 2"].left > 0
         assert violated(found) == []
         checked += 1
     assert checked >= 5
@@ -211,7 +215,7 @@ def test_theorem_10_as_printed(update: str) -> None:
         record, last, order = run(data, "pa-i", 1.0, "zero-one", update)
         for u in ({}, last, draw_weights(rng, 6, len(LABELS), None, exact=False)):
             found = bounds(data, record, order, "pa-i", 1.0, "zero-one", u)
-            assert found["003 Theorem 10"].left > 0
+            assert found["PA 2006, Theorem 10"].left > 0
             assert violated(found) == []
 
 

@@ -267,7 +267,7 @@ def test_the_certificate_holds(tmp_path: Path, algorithm: str, cost: dict[str, s
     names = [name for name, _ in certificate.parts]
     assert names[0] == "u = 0"
     assert ("u = the trained weights" in names) == (cost["kind"] == "zero-one")
-    assert "003 Lemma 9" in str(certificate) or algorithm == "perceptron"
+    assert "PA 2006, Lemma 9" in str(certificate) or algorithm == "perceptron"
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -28,10 +28,7 @@ mira and hinge (other steps), batch (several examples, one step), multiplicative
 (other geometries), bounds (what the theorems promise, and whether it held). docs/algorithms.md has
 all of them in a table.
 
-Crammer, Dekel, Keshet, Shalev-Shwartz, Singer: Online Passive-Aggressive Algorithms. JMLR 7, 2006
-(sections and equations without a name are from here), and its first version at NIPS 2003.
-Perez-Suay, Ferri, Arevalillo-Herráez, Albert: An empirical study about online learning with
-generalized passive-aggressive approaches.
+Papers are cited by short names, such as "PA 2006, Theorem 4"; docs/references.md lists them.
 """
 
 from __future__ import annotations
@@ -56,8 +53,8 @@ if TYPE_CHECKING:
     )
     from seqpa.core.steps import STEPS, step_size
 
-# Name -> module. Loaded at first use: who wants the costs alone, as the sequence taggers do, does
-# not pay for the learners on vectors and their kernels.
+# Name -> module, loaded at first use: the sequence taggers need only the costs, and should not have
+# to load the learners on vectors and their kernels.
 _HOMES: dict[str, str] = {
     "STEPS": "steps",
     "Binary": "problems",
@@ -79,7 +76,7 @@ _HOMES: dict[str, str] = {
     "step_size": "steps",
 }
 
-__all__ = [  # what _HOMES has; written out for those who read without running
+__all__ = [  # the names of _HOMES, written out for type checkers
     "STEPS",
     "Binary",
     "CostSensitive",

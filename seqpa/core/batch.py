@@ -1,4 +1,4 @@
-"""Mini-batches: several examples, one step (Perez-Suay et al., §3.2).
+"""Mini-batches: several examples, one step (Mini-batch PA, §3.2).
 
 A mini-batch asks for B constraints w·δ_k >= margin_k at once. The smallest change of w that meets
 them, up to slack, is w ← w + Σ τ_k δ_k (Eq. 12), where τ solves the dual of Eq. 10-11:
@@ -14,7 +14,7 @@ are PA-I, PA-II and PA-LS.
 
 Derived again, two of the printed equations differ. The penalty Cξ² gives ξ = τ/2C and the term
 −τᵀτ/4C where Eq. 17 has −τᵀτ/2C; and so I/2C in Eq. 19 in place of I/C. Only so does B = 1 give
-the paper's own Eq. 6 and 9.
+Mini-batch PA, Eq. 6 and 9.
 """
 
 from __future__ import annotations
@@ -46,8 +46,27 @@ def solve_box(
 ) -> Floats:
     """The x that maximises −½ xᵀ(A + diag(ridge))x + bᵀx where lower <= x <= upper.
 
-    A  symmetric, positive semidefinite; where it is singular, ridge or finite bounds are needed
+    Parameters
+    ----------
+    A : array of shape (n, n)
+        Symmetric and positive semidefinite; where it is singular, ridge or finite bounds are
+        needed.
+    b : array of shape (n,)
+        The linear part.
+    lower : float or array of shape (n,), default 0.0
+        Lower bounds.
+    upper : float or array of shape (n,), default infinity
+        Upper bounds.
+    ridge : float or array of shape (n,), default 0.0
+        Added to the diagonal of A.
 
+    Returns
+    -------
+    array of shape (n,)
+        x.
+
+    Examples
+    --------
     >>> solve_box([[2.0, 1.0], [1.0, 3.0]], [1.0, 4.0], upper=1.25)
     array([0.  , 1.25])
     >>> solve_box([[2.0, 1.0], [1.0, 3.0]], [4.0, 4.0], upper=1.75)
@@ -66,11 +85,26 @@ def solve_box(
 
 
 def solve_batch(A: ArrayLike, lacking: ArrayLike, C: ArrayLike, step: str) -> Floats:
-    """τ of one mini-batch, from A_jk = δ_j·δ_k and ℓ_k = margin_k − w·δ_k.
+    """τ of one mini-batch, from its inner products and what each constraint lacks.
 
-    C     one number, or one for each constraint
-    step  "PA-I", "PA-II" or "PA-LS"
+    Parameters
+    ----------
+    A : array of shape (B, B)
+        A_jk = δ_j·δ_k.
+    lacking : array of shape (B,)
+        ℓ_k = margin_k − w·δ_k.
+    C : float or array of shape (B,)
+        The aggressiveness: one number, or one for each constraint.
+    step : {"PA-I", "PA-II", "PA-LS"}
+        Which of the three quadratic problems.
 
+    Returns
+    -------
+    array of shape (B,)
+        τ.
+
+    Examples
+    --------
     >>> A, lacking = [[4.0, -2.0], [-2.0, 2.0]], [1.0, 1.0]
     >>> solve_batch(A, lacking, 10.0, "PA-I"), solve_batch(A, lacking, 0.5, "PA-I")
     (array([1. , 1.5]), array([0.5, 0.5]))
@@ -94,7 +128,18 @@ def solve_batch(A: ArrayLike, lacking: ArrayLike, C: ArrayLike, step: str) -> Fl
 
 
 def new_qp(n: int) -> dict[str, Any]:
-    """The arrays of a `BoxQP` of n variables by name, and itself as "solver"."""
+    """The arrays of a `BoxQP` of n variables by name, and the solver itself as "solver".
+
+    Parameters
+    ----------
+    n : int
+        Variables.
+
+    Returns
+    -------
+    dict
+        Name -> array, and "solver".
+    """
     arrays: dict[str, Any] = {name: np.zeros(n) for name in ("b", "ridge", "lower", "upper", "x")}
     arrays["A"] = np.zeros((n, n))
     arrays["solver"] = quadratic.BoxQP(
@@ -108,7 +153,17 @@ def new_qp(n: int) -> dict[str, Any]:
 
 
 class Batches:
-    """The mini-batches of a pass: how blocks are cut, and what a block's pass is."""
+    """The mini-batches of a pass: how blocks are cut, and what a block's pass is.
+
+    Parameters
+    ----------
+    size : int
+        B.
+    step : str
+        One of PA-I, PA-II and PA-LS, unless B is 1.
+    problem : Problem
+        Any but uniclass, unless B is 1.
+    """
 
     def __init__(self, size: int, step: str, problem: Problem) -> None:
         if size > 1 and (step not in USES_C or isinstance(problem, Uniclass)):
@@ -119,7 +174,24 @@ class Batches:
         self.size = size
 
     def cut(self, examples: Examples, y: NDArray[Any], C: Floats, rows: Indices) -> Iterator[Part]:
-        """Blocks of whole mini-batches; a shorter one may come last."""
+        """Blocks of whole mini-batches; a shorter one may come last.
+
+        Parameters
+        ----------
+        examples : Examples
+            The examples.
+        y : array
+            Their targets.
+        C : array
+            Their aggressiveness.
+        rows : array of int
+            The rows to present.
+
+        Yields
+        ------
+        tuple
+            Examples, targets, C and the rows of one block.
+        """
         size = self.size * max(1, BLOCK // self.size)
         for first in range(0, len(rows), size):
             yield examples, y, C, rows[first : first + size]
@@ -127,7 +199,23 @@ class Batches:
     def present(
         self, block: Any, problem: Any, run: Any, rows: Indices, budget: Any, n_labels: int
     ) -> None:
-        """The compiled pass over one block."""
+        """The compiled pass over one block.
+
+        Parameters
+        ----------
+        block : Block of the kernel
+            The block's inner products, scores and coefficients.
+        problem : Problem of the kernel
+            Which constraint an example asks for.
+        run : Pass of the kernel
+            The step and the sums.
+        rows : array of int
+            The rows of the block.
+        budget : Budget of the kernel
+            How many support vectors there may be.
+        n_labels : int
+            K.
+        """
         c = new_constraint(n_labels)
         if self.size == 1:
             blocks.block_pass(block, problem, run, rows, budget, c)
@@ -138,7 +226,13 @@ class Batches:
 
 
 def no_budget() -> Any:
-    """A `Budget` without a limit."""
+    """A `Budget` without a limit.
+
+    Returns
+    -------
+    Budget of the kernel
+        It never makes a support vector leave.
+    """
     none, nothing = np.empty(0, dtype=np.intp), np.empty(0)
     return budgets.Budget(
         strategy=0,
@@ -155,8 +249,29 @@ def no_budget() -> Any:
 class BatchLearner(Learner):
     """A `Learner` whose steps are those of mini-batches: w ← w + Σ τ_k δ_k.
 
-    batch_size  B; what is left over at the end of a pass is a smaller mini-batch
+    Parameters
+    ----------
+    problem : Problem
+        Which constraint an example asks for (`seqpa.core.problems`).
+    step : str
+        How far to go for it: one of `seqpa.core.STEPS`.
+    n_features : int
+        Columns of the examples.
+    n_labels : int, default 1
+        K; 1 for binary, regression and uniclass problems.
+    bias : bool, default False
+        One more weight for each label, for the constant feature of the examples.
+    average : bool, default False
+        Keep what `mean_weights` needs.
+    joint : bool, default False
+        Not possible here: there is a weight vector for each label.
+    start : array of shape (K, features) or None, default None
+        w₁, the weights at the start; zero if None.
+    batch_size : int
+        B; what is left over at the end of a pass is a smaller mini-batch.
 
+    Examples
+    --------
     >>> from seqpa.core.problems import Binary
     >>> X = Examples.from_array([[2.0, 0.0], [1.0, 1.0], [0.0, 4.0]])
     >>> learner = BatchLearner(Binary(), "PA-I", n_features=2, batch_size=2)

@@ -49,22 +49,45 @@ def bounds(
 ) -> list[Bound]:
     """Every theorem on recorded passes, beside fixed weights u.
 
-    runs     one recorded pass, or consecutive ones: to the theorems, one long sequence
-    learner  as it is after the last of them
-    C, tol   as `learner.run` was given them
-    u        the comparator, float64[K, features (+ 1 with a bias)]; any weights at all
-    start    w₁: `learner.weights` as they were, or of u's shape; those of a new learner if None.
-             An ellipsoid's runs are those from its beginning
-    radius   of the comparator's ball, where the radius is learned (003 §6): u is then the point
-             (u, √(B² − radius²)) of a space with one dimension more, and ‖u − w₁‖² grows by
-             (B − √(B² − radius²))², which is at most the radius² of the paper
+    Where the radius of a ball is learned (PA 2006, §6), u is the point (u, √(B² − radius²)) of a
+    space with one dimension more, and ‖u − w₁‖² grows by (B − √(B² − radius²))², which is at most
+    the radius² of PA 2006.
 
+    Parameters
+    ----------
+    runs : Run or sequence of Run
+        One recorded pass, or consecutive ones: to the theorems, one long sequence. Those of an
+        ellipsoid start at its beginning.
+    learner : Learner
+        As it is after the last of them.
+    examples : Examples
+        The examples of the passes.
+    target : array or None
+        What is right for each example.
+    u : array of shape (K, features) or, with a bias, (K, features + 1)
+        The comparator; any weights at all.
+    C : float or array of shape (n,), default 1.0
+        As `learner.run` was given it.
+    tol : float, default 0.0
+        As `learner.run` was given it.
+    start : array or None, default None
+        w₁: `learner.weights` as they were, or of u's shape; those of a new learner if None.
+    radius : float or None, default None
+        Radius of the comparator's ball, where the radius is learned.
+
+    Returns
+    -------
+    list of Bound
+        The outcome of each theorem, whether it applies or not.
+
+    Examples
+    --------
     >>> X = Examples.from_array([[2.0, 0.0], [1.0, 1.0]])
     >>> learner = Learner(Binary(), "PA-I", n_features=2)
     >>> run = learner.run(X, [1, 1], C=0.2, record=True)
-    >>> [(b.name, round(b.left, 2), b.right) for b in bounds(run, learner, X, [1, 1], [1, 0], C=0.2)
-    ...  if b.applies][:2]
-    [('003 Lemma 1', 0.4, 1.0), ('003 Theorem 4', 1.0, 5.0)]
+    >>> found = bounds(run, learner, X, [1, 1], [1, 0], C=0.2)
+    >>> [(b.name, round(b.left, 2), b.right) for b in found if b.applies][:2]
+    [('PA 2006, Lemma 1', 0.4, 1.0), ('PA 2006, Theorem 4', 1.0, 5.0)]
     """
     every = [runs] if isinstance(runs, Run) else list(runs)
     orders = [run.order for run in every if run.order is not None]
@@ -212,11 +235,25 @@ def _surplus(excess: Floats) -> float | None:
 def certificate(bounds: Sequence[Bound]) -> str:
     """The bounds as a table, those that apply first; the others with the reason.
 
-    >>> print(certificate([Bound("003 Theorem 2", 1.25, 4.0, True, True, "Σℓ² <= R²‖u − w₁‖²"),
-    ...                    Bound("003 Theorem 5", np.nan, np.nan, False, False, "not PA-II")]))
-    bound          left    right   verdict
-    003 Theorem 2  1.25    4       holds    Σℓ² <= R²‖u − w₁‖²
-    003 Theorem 5  -       -       -        does not apply: not PA-II
+    Parameters
+    ----------
+    bounds : sequence of Bound
+        What `bounds` or `check` found.
+
+    Returns
+    -------
+    str
+        The table.
+
+    Examples
+    --------
+    >>> print(certificate([
+    ...     Bound("PA 2006, Theorem 2", 1.25, 4.0, True, True, "Σℓ² <= R²‖u − w₁‖²"),
+    ...     Bound("PA 2006, Theorem 5", np.nan, np.nan, False, False, "not PA-II"),
+    ... ]))
+    bound               left    right   verdict
+    PA 2006, Theorem 2  1.25    4       holds    Σℓ² <= R²‖u − w₁‖²
+    PA 2006, Theorem 5  -       -       -        does not apply: not PA-II
     """
     rows = [("bound", "left", "right", "verdict", "")]
     for b in sorted(bounds, key=lambda b: not b.applies):
@@ -234,5 +271,11 @@ def certificate(bounds: Sequence[Bound]) -> str:
 
 
 def print_certificate(bounds: Sequence[Bound]) -> None:
-    """Print the table of `certificate`."""
+    """Print the table of `certificate`.
+
+    Parameters
+    ----------
+    bounds : sequence of Bound
+        What `bounds` or `check` found.
+    """
     print(certificate(bounds))

@@ -1,9 +1,9 @@
 """The learner in a kernel's space: weights as a sum of support vectors, Σ_i coef[i, k] φ(x_i).
 
-Only inner products are needed (Crammer et al. 2006, §3): w·φ(x) = Σ_i coef[i] K(x_i, x), and ‖δ‖²
-is K(x, x), or twice that. A pass goes through the examples in blocks: the scores of a block against
-the support vectors and its own Gram matrix come from BLAS, the steps from one compiled loop, which
-corrects the scores by what the block's own steps did. The result is that of one example at a time.
+Only inner products are needed (PA 2006, §3): w·φ(x) = Σ_i coef[i] K(x_i, x), and ‖δ‖² is K(x, x),
+or twice that. A pass goes through the examples in blocks: the scores of a block against the support
+vectors and its own Gram matrix come from BLAS, the steps from one compiled loop, which corrects the
+scores by what the block's own steps did. The result is that of one example at a time.
 """
 
 from __future__ import annotations
@@ -32,18 +32,34 @@ STRATEGIES: tuple[str, ...] = tuple(budgets.STRATEGIES)
 class KernelLearner(OnlineLearner):
     """Weights for a problem in a kernel's space, moved by a step: w ← w + τδ.
 
-    kernel           inner products (`kernels.py`); its bias is a constant feature
-    batch_size       examples that make one step together (`batch.py`)
-    budget           None, or how many support vectors there may be after any example: a step that
-                     would make one more makes one leave
-    budget_strategy  "oldest", "smallest" (the smallest part in w), or "project": the one that the
-                     others can replace best, and they take over what they can. Beside the rows,
-                     a budget of m takes 8·m² bytes for "project"
-    start            uniclass only: a row where the centre starts; the zero of the kernel's space if
-                     not given
-
     An example that comes again in a later pass over the same `Examples` object keeps its one place.
 
+    Parameters
+    ----------
+    problem : Problem
+        Which constraint an example asks for.
+    step : str
+        How far to go for it.
+    n_labels : int, default 1
+        K.
+    kernel : Kernel
+        Inner products; its bias is a constant feature.
+    average : bool, default False
+        Keep what `mean_coefficients` needs; not with a budget.
+    batch_size : int, default 1
+        Examples that make one step together (`seqpa.core.batch`).
+    budget : int or None, default None
+        How many support vectors there may be after any example: a step that would make one more
+        makes one leave.
+    budget_strategy : {"oldest", "smallest", "project"}, default "oldest"
+        Which one leaves: the oldest, the one with the smallest part in w, or the one that the
+        others can replace best; with "project" they take over what they can, and a budget of m
+        takes 8·m² bytes beside the rows.
+    start : array or CSR matrix of shape (1, features) or None, default None
+        For uniclass only, where the centre starts; None for the zero of the kernel's space.
+
+    Examples
+    --------
     >>> from seqpa.core.problems import Binary
     >>> X = Examples.from_array([[2.0, 0.0], [1.0, 1.0], [0.0, 4.0]])
     >>> learner = KernelLearner(Binary(), "PA", kernel=Kernel("linear"))
@@ -116,11 +132,33 @@ class KernelLearner(OnlineLearner):
         return self.mean_coefficients if self.average else self.coefficients
 
     def scores(self, X: Any) -> Floats:
-        """w_k·φ(x) for the rows of a matrix, float64[n, K], with the reported coefficients."""
+        """The scores w_k·φ(x) with the reported coefficients.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            New examples.
+
+        Returns
+        -------
+        array of shape (n, K)
+            The scores.
+        """
         return self.support.scores(X, self.reported)
 
     def distances(self, X: Any) -> Floats:
-        """‖φ(x) − centre‖ of a uniclass ball, float64[n]."""
+        """The distances ‖φ(x) − centre‖ from the centre of a uniclass ball.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            New examples.
+
+        Returns
+        -------
+        array of shape (n,)
+            The distances.
+        """
         coef = self.reported
         norm2 = self.support.squared_norm(coef) if self.average else float(self._ball[0])
         squared = self.kernel.diagonal(X) - 2.0 * self.support.scores(X, coef)[:, 0] + norm2
@@ -147,7 +185,28 @@ class KernelLearner(OnlineLearner):
         tol: float = 0.0,
         record: bool = False,
     ) -> Run:
-        """One pass over the examples, as `OnlineLearner.run`."""
+        """One pass over the examples, as `OnlineLearner.run`.
+
+        Parameters
+        ----------
+        examples : Examples
+            The examples to present.
+        target : array or None, default None
+            What is right for each example, as the problem wants it; None for uniclass.
+        C : float or array of shape (n,), default 1.0
+            The aggressiveness: one number, or one for each example.
+        order : array of int or None, default None
+            The rows to present, in order; None for all of them from the first to the last.
+        tol : float, default 0.0
+            Examples with a squared loss of at most `tol` are not presented.
+        record : bool, default False
+            Fill the arrays of `Run`.
+
+        Returns
+        -------
+        Run
+            What the pass counted.
+        """
         run = super().run(examples, target, C=C, order=order, tol=tol, record=record)
         used = self.support.coef.any(axis=1) | self.support.acc.any(axis=1)
         if not used.all() and not len(self._Q):

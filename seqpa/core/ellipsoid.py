@@ -1,8 +1,7 @@
-"""An ellipsoid of classifiers, moved and shaped by the mistakes of its centre (004).
+"""An ellipsoid of classifiers, moved and shaped by the mistakes of its centre (Ellipsoid).
 
-Yang, Jin and Ye: Online Learning by Ellipsoid Method. {z: (z − w)'P⁻¹(z − w) <= 1} stands for the
-classifiers that agree with what was seen. After a mistake, w·δ <= 0, with n² = δ'Pδ, g = δ/n,
-α = (margin − w·δ)/n:
+{z: (z − w)'P⁻¹(z − w) <= 1} stands for the classifiers that agree with what was seen. After a
+mistake, w·δ <= 0, with n² = δ'Pδ, g = δ/n, α = (margin − w·δ)/n:
 
     w ← w + αPg
     CELLIP  P ← (1 − α²)P − 2α(1 − α)Pgg'P        margin aγ: Theorem 1 with ρ = 0, μ² = 1 − α²
@@ -22,7 +21,7 @@ Slips of the slides, put right here:
       M <= (2 log((1 − a)γ) − 2 log(1 + (1 − a)γ)) / log(1 − a²γ²/(1 + (1 − a)γ)²)
   The slide has one log(1 + (1 − a)γ) in the numerator and the square in the denominator.
 - IELLIP: q = (u − w)'P⁻¹(u − w) falls in a mistake by τ(2(margin − w·δ) − τn² − 2l) or more, which
-  is Lemma 1 of 003 with n² for ‖δ‖²: P never shrinks, so q never grows by its change. With
+  is PA 2006, Lemma 1 with n² for ‖δ‖²: P never shrinks, so q never grows by its change. With
   l = max(0, γ − y u·x) (the slide lacks y), p = max(0, γ − y w·x) − l the sum is
   Σ (p² − l²)/n² <= ‖u‖², and since ‖x‖² <= n² <= κ‖x‖², κ = (1 − b)/(1 − b − c), unit vectors give
       M <= κ(‖u‖² + Σ h(l))/γ²,   h(l) = 2γl up to l = γ, and l² + γ² beyond
@@ -55,17 +54,45 @@ _LARGEST = 1 << 32  # bytes of a full P
 class EllipsoidLearner(Learner):
     """The centre and the shape of an ellipsoid of classifiers.
 
-    problem  Binary, Multiclass or Multilabel, with the margin γ, for CELLIP aγ
-    method   "iellip" or "cellip"
-    b, c     IELLIP's memory, c_t = c·b^(t−1)
-    shape    "full", or "diagonal" for its approximation
-    scale    P_1 = scale · I
-    and the parameters of `Learner`; step is "PA"
+    Parameters
+    ----------
+    problem : Binary, Multiclass or Multilabel
+        With the margin γ, for CELLIP aγ.
+    step : str
+        "PA".
+    n_features : int
+        Columns of the examples.
+    n_labels : int, default 1
+        K; 1 for a binary problem.
+    bias : bool, default False
+        One more weight for each label, for the constant feature of the examples.
+    average : bool, default False
+        Keep what `mean_weights` needs.
+    joint : bool, default False
+        Not possible here: there is a weight vector for each label.
+    start : array of shape (K, features) or None, default None
+        w₁, the weights at the start; zero if None.
+    method : {"iellip", "cellip"}, default "iellip"
+        Which update.
+    b : float, default 0.3
+        IELLIP's memory, c_t = c·b^(t−1).
+    c : float, default 0.1
+        IELLIP's first c_t.
+    shape : {"full", "diagonal"}, default "full"
+        All of P, or its diagonal as an approximation.
+    scale : float, default 1.0
+        P_1 = scale · I.
 
-    updates  how many mistakes moved it
-    missed   CELLIP: mistakes for which no classifier of the ellipsoid has the margin (α >= 1), so
-             that nothing was done: the examples are not separable, or not with this margin
+    Attributes
+    ----------
+    updates : int
+        How many mistakes moved it.
+    missed : int
+        Mistakes of CELLIP for which no classifier of the ellipsoid has the margin (α >= 1), so that
+        nothing was done: the examples are not separable, or not with this margin.
 
+    Examples
+    --------
     >>> X = Examples.from_array([[1.0, 0.0], [0.6, 0.8]])
     >>> learner = EllipsoidLearner(Binary(0.1), "PA", n_features=2, c=0.2, b=0.5)
     >>> run = learner.run(X, [1, -1])
@@ -119,8 +146,24 @@ class EllipsoidLearner(Learner):
         return P if self.shape == "full" else P[0]
 
     def lengths2(self, X: Any, up: int, down: int = -1) -> Floats:
-        """δ'Pδ for δ = Φ(x, up) − Φ(x, down), or Φ(x, up) alone, of every row of X [n, features].
+        """δ'Pδ for δ = Φ(x, up) − Φ(x, down) of every row x.
 
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The rows.
+        up : int
+            A label.
+        down : int, default -1
+            Another label; −1 for Φ(x, up) alone.
+
+        Returns
+        -------
+        array of shape (n,)
+            The squared lengths.
+
+        Examples
+        --------
         >>> learner = EllipsoidLearner(Binary(0.1), "PA", n_features=2, scale=0.5)
         >>> learner.lengths2(np.array([[3.0, 4.0]]), up=0)
         array([12.5])
@@ -169,7 +212,7 @@ class EllipsoidLearner(Learner):
         if not (np.isfinite(self._scale) and np.isfinite(widths).all() and widths.min() > 0.0):
             raise SeqpaError(
                 f"the ellipsoid's shape is lost in rounding after {self.updates} updates: with "
-                f"b = {self.b:g} every update widens it; take b + c below 1, as Theorem 3 does"
+                f"b = {self.b:g} every update widens it; take b + c below 1 (Ellipsoid, Theorem 3)"
             )
 
     def _lay_out(self, by_feature: bool) -> None:

@@ -22,19 +22,47 @@ _SCALE = "scale the features first, for example with MaxAbsScaler or StandardSca
 
 
 def finds_overflow(function: _Function) -> _Function:
-    """For what finds an overflow afterwards: uncompiled, NumPy would warn of it on the way."""
+    """Silence NumPy's warnings, for functions that find an overflow themselves afterwards.
+
+    Only uncompiled code would warn.
+
+    Parameters
+    ----------
+    function : function
+        What to wrap.
+
+    Returns
+    -------
+    function
+        The same, without warnings.
+    """
     return function if kernel.COMPILED else np.errstate(over="ignore", invalid="ignore")(function)
 
 
 @dataclass(frozen=True)
 class Examples:
-    """The rows x_i of a dense or CSR matrix.
+    """The rows x_i of a dense or CSR matrix, checked.
 
-    matrix   float64, C-contiguous; or CSR with sorted, unique indices
-    bias     True adds a constant feature 1 behind the last; it counts in every norm
-    joint    0, or the number K of labels of a single-prototype problem: row i·K + k is Φ(x_i, k)
-    rows     the same for the kernel
-    norms2   ‖x‖² of every row, the bias included
+    `Examples.from_array` and `Examples.from_maps` make it.
+
+    Parameters
+    ----------
+    matrix : array or CSR matrix
+        float64 and C-contiguous; or CSR with sorted, unique indices.
+    bias : bool
+        True adds a constant feature 1 behind the last; it counts in every norm.
+    joint : int
+        0, or the number K of labels of a single-prototype problem: row i·K + k is Φ(x_i, k).
+    rows : Rows of the kernel
+        The same rows for the compiled loop.
+    norms2 : array
+        ‖x‖² of every row, the bias included.
+
+    Examples
+    --------
+    >>> examples = Examples.from_array([[3.0, 4.0], [1.0, 0.5]], bias=True)
+    >>> len(examples), examples.n_features, examples.norms2
+    (2, 2, array([26.  ,  2.25]))
     """
 
     matrix: Any
@@ -47,6 +75,20 @@ class Examples:
     def from_array(cls, X: Any, bias: bool = False) -> Examples:
         """One example in each row of an array or a SciPy sparse matrix.
 
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, features)
+            The examples.
+        bias : bool, default False
+            Add a constant feature 1, which counts in every norm.
+
+        Returns
+        -------
+        Examples
+            The checked examples.
+
+        Examples
+        --------
         >>> examples = Examples.from_array([[3.0, 4.0], [1.0, 0.5]], bias=True)
         >>> len(examples), examples.n_features, examples.norms2
         (2, 2, array([26.  ,  2.25]))
@@ -58,8 +100,20 @@ class Examples:
 
     @classmethod
     def from_maps(cls, maps: Sequence[Any]) -> Examples:
-        """Single-prototype examples (§7) from K matrices: Φ(x_i, k) is row i of the k-th.
+        """Single-prototype examples (PA 2006, §7) from K matrices.
 
+        Parameters
+        ----------
+        maps : sequence of arrays or sparse matrices of shape (n, d)
+            Φ(x_i, k) is row i of the k-th.
+
+        Returns
+        -------
+        Examples
+            n examples with K rows each.
+
+        Examples
+        --------
         >>> Examples.from_maps([[[1.0, 0.0]], [[0.5, 2.0]]]).scores([[1.0, 3.0]])
         array([[1. , 6.5]])
         """
@@ -84,7 +138,18 @@ class Examples:
         return int(self.matrix.shape[0]) // max(1, self.joint)
 
     def take(self, chosen: NDArray[np.intp]) -> Examples:
-        """Copies of the chosen examples, in their order, one behind the other in memory."""
+        """Copies of the chosen examples, in their order, one behind the other in memory.
+
+        Parameters
+        ----------
+        chosen : array of int
+            Indices of examples.
+
+        Returns
+        -------
+        Examples
+            The copies.
+        """
         if self.joint:
             chosen = (chosen[:, None] * self.joint + np.arange(self.joint)).reshape(-1)
         matrix = self.matrix[chosen]
@@ -108,7 +173,18 @@ class Examples:
         return not isinstance(self.matrix, np.ndarray)
 
     def scores(self, weights: ArrayLike) -> Floats:
-        """w_k·x_i, float64[n, K], for weights float64[K, features (+ 1 for the bias)]."""
+        """The scores w_k·x_i.
+
+        Parameters
+        ----------
+        weights : array of shape (K, features) or, with a bias, (K, features + 1)
+            w.
+
+        Returns
+        -------
+        array of shape (n, K)
+            The scores.
+        """
         W = np.asarray(weights, dtype=np.float64)
         scores = np.asarray(self.matrix @ W[:, : self.n_features].T)
         if self.bias:
@@ -116,8 +192,20 @@ class Examples:
         return scores.reshape(-1, self.joint) if self.joint else scores
 
     def distances(self, center: ArrayLike) -> Floats:
-        """‖x_i − center‖, float64[n].
+        """The distances ‖x_i − center‖.
 
+        Parameters
+        ----------
+        center : array of shape (features,)
+            A point.
+
+        Returns
+        -------
+        array of shape (n,)
+            The distances.
+
+        Examples
+        --------
         >>> Examples.from_array([[3.0, 4.0], [0.0, 1.0]]).distances([0.0, 1.0])
         array([4.24264069, 0.        ])
         """

@@ -1,4 +1,6 @@
-"""Subgradient descent on the hinge loss: what the perceptron optimises (002, slides 15-24).
+"""Subgradient descent on the hinge loss (Perceptron notes, slides 15-24).
+
+This is what the perceptron optimises:
 
     min  ½λ‖w‖² + 1/N Σ_j max(0, margin − y_j w·x_j)
 
@@ -31,13 +33,35 @@ from seqpa.errors import SeqpaError
 
 
 class HingeLearner(Learner):
-    """Weights that slide down the regularised hinge loss.
+    """Weights that descend the regularised hinge loss.
 
-    eta     η, the step size; C of `run` multiplies it, example by example
-    lam     λ of the regularisation ½λ‖w‖²; ηλ must stay below 1
-    batch   True takes one step for each pass, from the sum over all its examples
-    and the parameters of `Learner`; step is "perceptron", for all that the theorems ask
+    Parameters
+    ----------
+    problem : Binary or Multiclass
+        Which loss, with its margin.
+    step : str
+        "perceptron", which is what the theorems ask about.
+    n_features : int
+        Columns of the examples.
+    n_labels : int, default 1
+        K; 1 for a binary problem.
+    bias : bool, default False
+        One more weight for each label, for the constant feature of the examples.
+    average : bool, default False
+        Keep what `mean_weights` needs.
+    joint : bool, default False
+        Not possible here: there is a weight vector for each label.
+    start : array of shape (K, features) or None, default None
+        w₁, the weights at the start; zero if None.
+    eta : float, default 1.0
+        η, the step size; C of `run` multiplies it, example by example.
+    lam : float, default 0.0
+        λ of the regularisation ½λ‖w‖²; ηλ must stay below 1.
+    batch : bool, default False
+        Take one step for each pass, from the sum over all its examples.
 
+    Examples
+    --------
     >>> X = Examples.from_array([[2.0, 0.0], [0.0, 1.0]])
     >>> learner = HingeLearner(Binary(), "perceptron", n_features=2, eta=0.5, batch=True)
     >>> run = learner.run(X, [1, -1])
@@ -83,7 +107,20 @@ class HingeLearner(Learner):
         return mean.T if self._by_feature else mean
 
     def run(self, *args: Any, **options: Any) -> Run:
-        """As `Learner.run`; a batch counts its one step as one update."""
+        """One pass, as `Learner.run`; a batch counts its one step as one update.
+
+        Parameters
+        ----------
+        *args : object
+            As `Learner.run`.
+        **options : object
+            As `Learner.run`.
+
+        Returns
+        -------
+        Run
+            What the pass counted.
+        """
         if not self.batch:
             run = super().run(*args, **options)
             self._steps += run.n_examples

@@ -6,7 +6,7 @@
     a function   (A, B) -> array [rows of A, rows of B]
     precomputed  the examples are given by their inner products with the training examples
 
-Everything that Crammer et al. (2006) prove for inner products holds for these (§3).
+Everything that PA 2006 proves for inner products holds for these (§3).
 """
 
 from __future__ import annotations
@@ -31,8 +31,21 @@ _POWERS = np.append(np.exp(-np.arange(746.0)), 0.0), np.exp(-np.arange(2048.0) /
 class Kernel:
     """K(x, z) for all pairs of rows of two matrices, dense or CSR.
 
-    bias  True adds 1 to every inner product: a constant feature beside φ(x)
+    Parameters
+    ----------
+    function : {"linear", "poly", "rbf", "precomputed"} or function
+        Which kernel; a function makes of two matrices A, B an array [rows of A, rows of B].
+    gamma : float, default 1.0
+        γ of "poly" and "rbf".
+    degree : int, default 3
+        Degree of "poly".
+    coef0 : float, default 0.0
+        Constant of "poly".
+    bias : bool, default False
+        Add 1 to every inner product: a constant feature beside φ(x).
 
+    Examples
+    --------
     >>> import numpy as np
     >>> A, B = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[3.0, 0.5]])
     >>> Kernel("poly", gamma=0.5, degree=2, coef0=1.0)(A, B)
@@ -69,7 +82,20 @@ class Kernel:
         return K
 
     def gram(self, A: Any, own: Any) -> Floats:
-        """K of all pairs of rows of A, which are `own` as support vectors; K(x, x) is exact."""
+        """K of all pairs of rows of A; K(x, x) is exact.
+
+        Parameters
+        ----------
+        A : array or CSR matrix of shape (n, features)
+            The rows.
+        own : array or CSR matrix
+            The same rows as support vectors: A itself, or their indices for a precomputed kernel.
+
+        Returns
+        -------
+        array of shape (n, n)
+            The inner products.
+        """
         K = self(A, own)
         if not self.precomputed and not callable(self.function):
             np.fill_diagonal(K, self.diagonal(A))
@@ -103,6 +129,18 @@ class Kernel:
     def diagonal(self, A: Any) -> Floats:
         """K(x, x) of every row.
 
+        Parameters
+        ----------
+        A : array or CSR matrix of shape (n, features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n,)
+            Their squared lengths in the kernel's space.
+
+        Examples
+        --------
         >>> import numpy as np
         >>> Kernel("poly", gamma=1.0, degree=2, bias=True).diagonal(np.array([[1.0, 2.0]]))
         array([26.])

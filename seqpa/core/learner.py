@@ -32,23 +32,48 @@ _BLOCK = 1 << 20  # bytes: what a processor's own cache holds
 
 @dataclass(frozen=True)
 class Run:
-    """One pass: sums of what the weights of each moment, before their update, were worth.
+    """What one pass counted: sums over examples, each met by the weights before its own update.
 
-    n_examples    T
-    mistakes      examples with a cost above zero: a wrong prediction (a score tie is one); in
-                  regression and uniclass, a loss above zero
-    cost          Σ ρ(y_t, ŷ_t); without a cost the number of mistakes
-    loss          Σ ℓ_t
-    squared_loss  Σ ℓ_t², which the theorems bound
-    updates       how often the weights moved
+    A recorded run also holds arrays, in the order of presentation. One-vs-rest counts mistakes,
+    cost and updates by example, predicted by the highest score, while its losses are summed over
+    the labels too. Its record has K rounds for each example, one for the two-class problem of each
+    label (`ups`), whose mistakes are the `costs`.
 
-    Recorded runs also hold, in the order of presentation, the rows (`order`) and for each its
-    `losses` ℓ_t, `taus` τ_t, `norms2` ‖δ_t‖², `costs`, and the labels whose vectors moved: `ups`
-    and `downs`, −1 where there is none.
+    Parameters
+    ----------
+    n_examples : int
+        T, the number of examples.
+    mistakes : int
+        Examples with a cost above zero: a wrong prediction (a tie of scores is one); in regression
+        and uniclass, a loss above zero.
+    cost : float
+        Σ ρ(y_t, ŷ_t); without a cost the number of mistakes.
+    loss : float
+        Σ ℓ_t.
+    squared_loss : float
+        Σ ℓ_t², which the theorems bound.
+    updates : int
+        How often the weights moved.
+    order : array of int or None
+        The rows presented.
+    losses : array or None
+        ℓ_t of each.
+    taus : array or None
+        τ_t of each.
+    norms2 : array or None
+        ‖δ_t‖² of each.
+    costs : array or None
+        The cost of each.
+    ups : array of int or None
+        The label whose vector moved up; −1 where there is none.
+    downs : array of int or None
+        The label whose vector moved down; −1 where there is none.
 
-    One-vs-rest: mistakes, cost and updates count examples, predicted by the highest score; the
-    losses are summed over the labels too. Its record has K rounds for each example, one for the
-    two-class problem of each label (`ups`), whose mistakes are the `costs`.
+    Examples
+    --------
+    >>> run = Run(n_examples=4, mistakes=1, cost=1.0, loss=2.5, squared_loss=4.25, updates=3)
+    >>> run.loss / run.n_examples, run.losses is None
+    (0.625, True)
     """
 
     n_examples: int
@@ -69,7 +94,21 @@ class Run:
 class OnlineLearner(ABC):
     """A problem, a step, and passes over examples; a subclass keeps the weights and moves them.
 
-    seen  examples so far: the clock of the mean
+    Parameters
+    ----------
+    problem : Problem
+        Which constraint an example asks for.
+    step : str
+        How far to go for it.
+    n_labels : int
+        K.
+    average : bool
+        Keep what the mean of the weights needs.
+
+    Attributes
+    ----------
+    seen : int
+        Examples so far: the clock of the mean.
     """
 
     def __init__(self, problem: Problem, step: str, n_labels: int, average: bool) -> None:
@@ -94,10 +133,25 @@ class OnlineLearner(ABC):
     ) -> Run:
         """One pass over the examples.
 
-        C       the aggressiveness: one number, or one for each example
-        order   the rows to present, in order; all of them from the first to the last if not given
-        tol     examples with a squared loss of at most tol are not presented
-        record  fill the arrays of `Run`
+        Parameters
+        ----------
+        examples : Examples
+            The examples to present.
+        target : array or None, default None
+            What is right for each example, as the problem wants it; None for uniclass.
+        C : float or array of shape (n,), default 1.0
+            The aggressiveness: one number, or one for each example.
+        order : array of int or None, default None
+            The rows to present, in order; None for all of them from the first to the last.
+        tol : float, default 0.0
+            Examples with a squared loss of at most `tol` are not presented.
+        record : bool, default False
+            Fill the arrays of `Run`.
+
+        Returns
+        -------
+        Run
+            What the pass counted.
         """
         n = len(examples)
         rows = np.arange(n) if order is None else _checked_order(order, n)
@@ -155,15 +209,27 @@ class OnlineLearner(ABC):
 class Learner(OnlineLearner):
     """Weights for a problem, moved by a step: w ← w + τδ.
 
-    problem     which constraint (`problems.py`)
-    step        how far (`steps.py`)
-    n_features  columns of the examples
-    n_labels    K: 1 for binary, regression and uniclass problems
-    bias        one more weight for each label, for the constant feature of the examples
-    average     keep what `mean_weights` needs
-    joint       single-prototype (§7): one weight vector for all labels, over Φ(x, y)
-    start       w_1, float64[K, features]; zero if not given
+    Parameters
+    ----------
+    problem : Problem
+        Which constraint an example asks for (`seqpa.core.problems`).
+    step : str
+        How far to go for it: one of `seqpa.core.STEPS`.
+    n_features : int
+        Columns of the examples.
+    n_labels : int, default 1
+        K; 1 for binary, regression and uniclass problems.
+    bias : bool, default False
+        One more weight for each label, for the constant feature of the examples.
+    average : bool, default False
+        Keep what `mean_weights` needs.
+    joint : bool, default False
+        Single-prototype (PA 2006, §7): one weight vector for all labels, over Φ(x, y).
+    start : array of shape (K, features) or None, default None
+        w₁, the weights at the start; zero if None.
 
+    Examples
+    --------
     >>> from seqpa.core.problems import Binary
     >>> X = Examples.from_array([[2.0, 0.0], [1.0, 1.0], [0.0, 4.0]])
     >>> learner = Learner(Binary(), "PA", n_features=2)
@@ -307,13 +373,47 @@ def passes(
     C: float | ArrayLike = 1.0,
     record: bool = False,
 ) -> Iterator[Run]:
-    """Pass after pass, each in a new random order if `shuffle`; yields each pass's `Run`.
+    """Pass after pass over the same examples.
 
-    With a `tol` this is the batch conversion of Crammer et al. (2003), §4: an example is presented
-    only while its squared loss exceeds tol, and the first pass in which the weights did not move
-    is the last. Such a pass has seen every example under the same weights, so all their squared
-    losses are at most tol (but for those that nothing can help: examples without features, and
-    for the perceptron right predictions). tol=None makes `max_iter` plain passes.
+    With a `tol` this is the batch conversion of PA 2003, §4: an example is presented only while its
+    squared loss exceeds tol, and the first pass in which the weights did not move is the last. Such
+    a pass has seen every example under the same weights, so all their squared losses are at most
+    tol (except where no step can help: examples without features, and for the perceptron right
+    predictions).
+
+    Parameters
+    ----------
+    learner : OnlineLearner
+        What learns.
+    examples : Examples
+        The examples.
+    target : array or None, default None
+        What is right for each example; None for uniclass.
+    max_iter : int
+        The highest number of passes.
+    tol : float or None, default None
+        See above; None makes `max_iter` plain passes.
+    shuffle : bool, default False
+        Take a new random order for each pass.
+    rng : Generator or None, default None
+        Where the orders are drawn from.
+    C : float or array of shape (n,), default 1.0
+        The aggressiveness.
+    record : bool, default False
+        Fill the arrays of `Run`.
+
+    Yields
+    ------
+    Run
+        What each pass counted.
+
+    Examples
+    --------
+    >>> from seqpa.core.problems import Binary
+    >>> X = Examples.from_array([[2.0, 0.0], [1.0, 1.0], [0.0, 4.0]])
+    >>> learner = Learner(Binary(), "PA", n_features=2)
+    >>> [run.updates for run in passes(learner, X, [1, -1, -1], max_iter=9, tol=1e-6)]
+    [2, 2, 2, 2, 2, 2, 2, 2, 2]
     """
     rng = rng or np.random.default_rng()
     for _ in range(max_iter):
@@ -325,7 +425,18 @@ def passes(
 
 
 def new_constraint(n_labels: int) -> Any:
-    """Room for the scores of one example and for what it asks for."""
+    """Scratch arrays for the scores of one example and for what it asks for.
+
+    Parameters
+    ----------
+    n_labels : int
+        K.
+
+    Returns
+    -------
+    Constraint of the kernel
+        What a problem fills for each example.
+    """
     return weights.Constraint(np.empty(n_labels), np.empty(n_labels))
 
 

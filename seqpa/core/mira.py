@@ -1,20 +1,21 @@
-"""Steps that move several labels' vectors at once: MIRA, and the perceptron's uniform and
-proportional updates (Crammer and Singer 2003, Ultraconservative online algorithms).
+"""Steps that move several labels' vectors at once (MIRA 2003).
 
-MIRA chooses the smallest change of the weights after which the right label beats all others, where
-the PA step of `Learner` looks at the highest of them only:
+These are MIRA, and the perceptron's uniform and proportional updates. MIRA chooses the smallest
+change of the weights after which the right label beats all others, where the PA step of `Learner`
+looks at the highest of them only:
 
     min ½‖W − W_t‖² + penalty(ξ)   s.t.   w_y·x − w_r·x >= margin − ξ   for every r ≠ y
 
     PA     no ξ: all margins are met
-    PA-I   Cξ: Crammer and Singer's own, with C = 1. They minimise the norm of the new weights,
+    PA-I   Cξ: that of MIRA 2003, with C = 1. It minimises the norm of the new weights,
            ½Σ_r‖w_r + τ_r x‖² under τ_r <= [r = y] and Σ_r τ_r = 0, which is the dual of this line:
-           both are ½‖x‖²‖τ‖² + Σ_r τ_r w_r·x, and the bound 1 on τ_y is C. Their β is the margin
+           both are ½‖x‖²‖τ‖² + Σ_r τ_r w_r·x, and the bound 1 on τ_y is C. Its β is the margin
            here (0 in the plain form): with a margin of 0, C scales all weights and changes nothing.
     PA-II  Cξ²
 
-For two labels each equals the PA step of its name. The bounds of 003 hold for MIRA, with ℓ the loss
-of the worst label: the best step under all constraints gains at least what one alone would gain.
+For two labels each equals the PA step of its name. The bounds of PA 2006 hold for MIRA, with ℓ the
+loss of the worst label: the best step under all constraints gains at least what one alone would
+gain.
 """
 
 from __future__ import annotations
@@ -34,14 +35,39 @@ RULES: tuple[str, ...] = tuple(kernel.RULES)
 
 
 class PrototypeLearner(Learner):
-    """A weight vector for each label, several of which move in one step: w_k += q_k x, Σ_k q_k = 0.
+    """A weight vector for each label, several of which move in one step.
 
-    rule   "all" for MIRA, with the step PA, PA-I or PA-II; "uniform" or "proportional" for the
-           step perceptron, which blames all labels that are not below the right one, alike or in
-           proportion to how far they stand above it
-    moves  after a recorded pass, the q of every example in its order, float64[n, K]
-    and the parameters of `Learner`, of which joint is not for this one
+    w_k += q_k x with Σ_k q_k = 0.
 
+    Parameters
+    ----------
+    problem : Multiclass
+        Which margin.
+    step : str
+        PA, PA-I or PA-II for the rule "all"; perceptron for the others.
+    n_features : int
+        Columns of the examples.
+    n_labels : int, default 1
+        K.
+    bias : bool, default False
+        One more weight for each label, for the constant feature of the examples.
+    average : bool, default False
+        Keep what `mean_weights` needs.
+    joint : bool, default False
+        Not possible here: there is a weight vector for each label.
+    start : array of shape (K, features) or None, default None
+        w₁, the weights at the start; zero if None.
+    rule : {"all", "uniform", "proportional"}
+        "all" is MIRA. "uniform" and "proportional" blame all labels that are not below the right
+        one, alike or in proportion to how far they stand above it.
+
+    Attributes
+    ----------
+    moves : array of shape (n, K)
+        After a recorded pass, the q of every example in its order.
+
+    Examples
+    --------
     One example of the label 0, whose scores are 0 for all labels: MIRA lowers both others.
 
     >>> learner = PrototypeLearner(Multiclass(), "PA", n_features=2, n_labels=3, rule="all")
@@ -77,7 +103,22 @@ class PrototypeLearner(Learner):
         self.together = True  # a step answers several constraints
 
     def run(self, *args: Any, record: bool = False, **options: Any) -> Run:
-        """As `Learner.run`; a recorded pass also leaves `moves`."""
+        """One pass, as `Learner.run`; a recorded one also leaves `moves`.
+
+        Parameters
+        ----------
+        *args : object
+            As `Learner.run`.
+        record : bool, default False
+            Fill the arrays of `Run`, and `moves`.
+        **options : object
+            As `Learner.run`.
+
+        Returns
+        -------
+        Run
+            What the pass counted.
+        """
         self._recorded: list[Floats] | None = [] if record else None
         run = super().run(*args, record=record, **options)
         if self._recorded is not None:

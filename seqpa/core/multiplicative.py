@@ -1,13 +1,14 @@
-"""Weights on the simplex, moved by factors: w_j ← w_j exp(τ v_j)/Z (Crammer et al. 2003, §6).
+"""Weights on the simplex, moved by factors: w_j ← w_j exp(τ v_j)/Z (PA 2003, §6).
 
 The relative entropy D(u‖w) = Σ u_j log(u_j/w_j) measures here what ½‖u − w‖² measures elsewhere. A
 step along δ = v lowers it by
 
     D(u‖w_t) − D(u‖w_t+1) = τ u·v − log Σ_j w_j exp(τ v_j) >= τ(u − w)·v − τ²D²/8
 
-by Hoeffding's lemma, if all v_j lie in an interval of length D. That is half of Lemma 1's
-2τ(u − w)·v − τ²n² with n² = D²/4, so the whole theory of `seqpa.core.theorems` holds with D²/4 for
-‖δ‖² and 2D(u‖w₁) for ‖u − w₁‖², and so do its steps: PA's r/n² is the paper's τ = 4ℓ/D².
+by Hoeffding's lemma, if all v_j lie in an interval of length D. That is half of what PA 2006,
+Lemma 1 has, 2τ(u − w)·v − τ²n², with n² = D²/4, so the whole theory of `seqpa.core.theorems` holds
+with D²/4 for ‖δ‖² and 2D(u‖w₁) for ‖u − w₁‖², and so do its steps: PA's r/n² is the τ = 4ℓ/D² of
+PA 2003.
 
     regression      v = ±x, x >= 0: D = ‖x‖∞, τ = 4ℓ/‖v‖∞² as printed
     binary          v = yx: the same. But w·x >= 0 always, so that an example of the class −1 can
@@ -17,12 +18,12 @@ by Hoeffding's lemma, if all v_j lie in an interval of length D. That is half of
                     told apart, by w_1·x − w_0·x
     uniclass        v = (x − w)/‖x − w‖ lies within ±‖v‖∞: D = 2‖v‖∞, τ = ℓ/‖v‖∞²
 
-Theorem 4, Σℓ² + 2(ε − ε*)Σℓ <= ½B·D(u‖w₁), follows with B = max D²: ‖x‖∞² for regression and
-classification as printed, and 4 for uniclass, since ‖v‖∞ <= ‖v‖₂ = 1. The paper prints τ = ℓ/8‖v‖∞²
-and B = 16 for uniclass. Its theorem cannot be had with that step: where ε = ε*, a loss ℓ gains ⅛ℓ²
-less a part of second order, so that Σℓ² can exceed 8D(u‖w₁) (a sequence that does is among the
-tests); where ε > ε*, the second sum alone asks for a step of ℓ/4. The step above proves B = 4, and
-so B = 16.
+PA 2003, Theorem 4, Σℓ² + 2(ε − ε*)Σℓ <= ½B·D(u‖w₁), follows with B = max D²: ‖x‖∞² for regression
+and classification as printed, and 4 for uniclass, since ‖v‖∞ <= ‖v‖₂ = 1. PA 2003 prints τ =
+ℓ/8‖v‖∞² and B = 16 for uniclass. Its theorem cannot be had with that step: where ε = ε*, a loss ℓ
+gains ⅛ℓ² less a part of second order, so that Σℓ² can exceed 8D(u‖w₁) (a sequence that does is
+among the tests); where ε > ε*, the second sum alone asks for a step of ℓ/4. The step above proves B
+= 4, and so B = 16.
 """
 
 from __future__ import annotations
@@ -42,9 +43,29 @@ from seqpa.errors import SeqpaError
 class MultiplicativeLearner(Learner):
     """One distribution over the features of all labels, uniform at first.
 
-    The parameters are those of `Learner`, and start is a distribution too, float64[K, features
-    (+ 1)], of positive numbers. Examples must not be negative.
+    Examples must not be negative.
 
+    Parameters
+    ----------
+    problem : Problem
+        Any but a uniclass problem with a learned radius.
+    step : str
+        How far to go.
+    n_features : int
+        Columns of the examples.
+    n_labels : int, default 1
+        K; 1 for binary, regression and uniclass problems.
+    bias : bool, default False
+        One more weight for each label, for the constant feature of the examples.
+    average : bool, default False
+        Keep what `mean_weights` needs.
+    joint : bool, default False
+        Not possible here: there is a weight vector for each label.
+    start : array of shape (K, features) or, with a bias, (K, features + 1), or None, default None
+        w₁, a distribution of positive numbers; the uniform one if None.
+
+    Examples
+    --------
     >>> from seqpa.core.problems import Regression
     >>> learner = MultiplicativeLearner(Regression(epsilon=0.0), "PA", n_features=3)
     >>> run = learner.run(Examples.from_array([[1.0, 0.0, 2.0]]), [1.5])
@@ -137,8 +158,22 @@ def _peaks(examples: Examples) -> Floats:
 
 
 def relative_entropy(u: ArrayLike, w: ArrayLike) -> float:
-    """D(u‖w) = Σ u_j log(u_j/w_j) of two distributions; 0 log 0 = 0.
+    """The relative entropy D(u‖w) = Σ u_j log(u_j/w_j) of two distributions, where 0 log 0 = 0.
 
+    Parameters
+    ----------
+    u : array
+        A distribution.
+    w : array
+        Another of the same shape.
+
+    Returns
+    -------
+    float
+        D(u‖w).
+
+    Examples
+    --------
     >>> round(relative_entropy([0.5, 0.5, 0.0], [0.25, 0.5, 0.25]), 4)
     0.3466
     """

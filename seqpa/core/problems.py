@@ -3,10 +3,7 @@
 A problem says it twice. `kernel` hands the question to the compiled loop, which answers it for one
 example at a time from that example's scores (`_kernel/vectors.py`, `Problem.constraint`). `losses`
 answers, for many examples at once, what fixed weights would lose: the ℓ* of the theorems, and the
-readable definition of the loss. Equation numbers are those of Crammer et al. (2006).
-
-scores  float64[n, K], w_k·x_i; for K = 1 a vector will do
-target  what is right for each example
+readable definition of the loss. Equation numbers are those of PA 2006.
 """
 
 from __future__ import annotations
@@ -28,10 +25,18 @@ _NO_BYTES = np.empty((0, 0), dtype=np.uint8)
 
 @dataclass(frozen=True)
 class Binary:
-    """Two classes, y = ±1 (§2): y(w·x) >= margin; ℓ = max(0, margin − y(w·x)) (Eq. 1).
+    """Two classes, y = ±1 (PA 2006, §2).
 
-    With margin = −ε this is the ε-insensitive view of Crammer et al. (2003), Eq. 2.
+    The constraint is y(w·x) >= margin, the loss ℓ = max(0, margin − y(w·x)) (PA 2006, Eq. 1). With
+    margin = −ε this is the ε-insensitive view of PA 2003, Eq. 2.
 
+    Parameters
+    ----------
+    margin : float, default 1.0
+        What y(w·x) must reach.
+
+    Examples
+    --------
     >>> Binary().losses([2.0, 0.25, 0.5], [1, 1, -1])
     array([0.  , 0.75, 1.5 ])
     """
@@ -39,11 +44,37 @@ class Binary:
     margin: float = 1.0
 
     def losses(self, scores: ArrayLike, target: ArrayLike) -> Floats:
-        """Eq. 1."""
+        """The loss of each example (PA 2006, Eq. 1).
+
+        Parameters
+        ----------
+        scores : array of shape (n,) or (n, 1)
+            w·x of each example.
+        target : array of shape (n,)
+            +1 or −1 for each example.
+
+        Returns
+        -------
+        array of shape (n,)
+            The loss ℓ of each example.
+        """
         return np.maximum(0.0, self.margin - np.asarray(target) * _one_score(scores))
 
     def kernel(self, target: ArrayLike, n_labels: int = 1) -> Any:
-        """For the compiled loop."""
+        """For the compiled loop: this problem with its checked targets.
+
+        Parameters
+        ----------
+        target : array of shape (n,)
+            +1 or −1 for each example.
+        n_labels : int, default 1
+            Not used.
+
+        Returns
+        -------
+        Problem of the kernel
+            The problem as the compiled loop reads it.
+        """
         y = _vector(target)
         if not (y * y == 1.0).all():
             raise SeqpaError("the target of a binary problem is +1 or -1 for each example")
@@ -52,8 +83,17 @@ class Binary:
 
 @dataclass(frozen=True)
 class Regression:
-    """A real y (§5): −|y − w·x| >= −ε; ℓ = max(0, |y − w·x| − ε) (Eq. 18).
+    """A real number y (PA 2006, §5).
 
+    The constraint is −|y − w·x| >= −ε, the loss ℓ = max(0, |y − w·x| − ε) (PA 2006, Eq. 18).
+
+    Parameters
+    ----------
+    epsilon : float
+        ε, the error that costs nothing.
+
+    Examples
+    --------
     >>> Regression(epsilon=0.5).losses([1.0, 3.0], [1.25, 1.0])
     array([0. , 1.5])
     """
@@ -61,11 +101,37 @@ class Regression:
     epsilon: float
 
     def losses(self, scores: ArrayLike, target: ArrayLike) -> Floats:
-        """Eq. 18."""
+        """The loss of each example (PA 2006, Eq. 18).
+
+        Parameters
+        ----------
+        scores : array of shape (n,) or (n, 1)
+            w·x of each example.
+        target : array of shape (n,)
+            The right number of each example.
+
+        Returns
+        -------
+        array of shape (n,)
+            The loss ℓ of each example.
+        """
         return np.maximum(0.0, np.abs(np.asarray(target) - _one_score(scores)) - self.epsilon)
 
     def kernel(self, target: ArrayLike, n_labels: int = 1) -> Any:
-        """For the compiled loop."""
+        """For the compiled loop: this problem with its checked targets.
+
+        Parameters
+        ----------
+        target : array of shape (n,)
+            The right number of each example.
+        n_labels : int, default 1
+            Not used.
+
+        Returns
+        -------
+        Problem of the kernel
+            The problem as the compiled loop reads it.
+        """
         y = _vector(target)
         if not np.isfinite(y).all():
             raise SeqpaError("the target of a regression holds NaN or infinity")
@@ -74,14 +140,23 @@ class Regression:
 
 @dataclass(frozen=True)
 class Uniclass:
-    """A ball around the examples (§6): −‖x − w‖ >= −ε; ℓ = max(0, ‖x − w‖ − ε) (Eq. 21).
+    """A ball around the examples (PA 2006, §6).
 
-    epsilon     the radius
-    max_radius  None for that fixed radius. A number B learns the radius too (Eq. 31-32): every
-                example gets one more coordinate, 0; w starts with B there; the ball around w has
-                the fixed radius B, and its cut with the examples' space the radius √(B² − w²_n+1),
-                which starts at 0 and only grows.
+    The constraint is −‖x − w‖ >= −ε, the loss ℓ = max(0, ‖x − w‖ − ε) (PA 2006, Eq. 21).
 
+    A learned radius (PA 2006, Eq. 31-32) works in one dimension more: every example is 0 there, w
+    starts with B there, and the ball around w has the fixed radius B. Its cut with the examples'
+    space has the radius √(B² − w²_n+1), which starts at 0 and only grows.
+
+    Parameters
+    ----------
+    epsilon : float
+        The radius, where it is fixed.
+    max_radius : float or None, default None
+        B, the highest radius that can be learned; None for the fixed radius.
+
+    Examples
+    --------
     >>> Uniclass(epsilon=2.0).losses([1.5, 2.75])
     array([0.  , 0.75])
     """
@@ -95,16 +170,37 @@ class Uniclass:
         return self.epsilon if self.max_radius is None else self.max_radius
 
     def losses(self, distances: ArrayLike, target: object = None) -> Floats:
-        """Eq. 21, from ‖x − w‖, the extra coordinate included where the radius is learned."""
+        """The loss of each example (PA 2006, Eq. 21).
+
+        Parameters
+        ----------
+        distances : array of shape (n,)
+            ‖x − w‖, the extra coordinate included where the radius is learned.
+        target : object, default None
+            Not used.
+
+        Returns
+        -------
+        array of shape (n,)
+            The loss ℓ of each example.
+        """
         return np.maximum(0.0, np.asarray(distances, dtype=np.float64) - self.radius)
 
 
 @dataclass(frozen=True)
 class Multiclass:
-    """One of K labels, y its index (§7): w_y·x − w_s·x >= margin, s the highest wrong label.
+    """One of K labels, y its index (PA 2006, §7).
 
-    ℓ = max(0, margin − (w_y·x − w_s·x)) (Eq. 40 with one relevant label).
+    The constraint is w_y·x − w_s·x >= margin, s the highest wrong label, the loss
+    ℓ = max(0, margin − (w_y·x − w_s·x)) (PA 2006, Eq. 40 with one relevant label).
 
+    Parameters
+    ----------
+    margin : float, default 1.0
+        By how much the right label must win.
+
+    Examples
+    --------
     >>> Multiclass().losses([[2.0, 0.5, 1.75], [0.0, 3.0, 1.0]], [0, 2])
     array([0.75, 3.  ])
     """
@@ -112,7 +208,20 @@ class Multiclass:
     margin: float = 1.0
 
     def losses(self, scores: ArrayLike, target: ArrayLike) -> Floats:
-        """Eq. 40."""
+        """The loss of each example (PA 2006, Eq. 40).
+
+        Parameters
+        ----------
+        scores : array of shape (n, K)
+            w_k·x of each example and label.
+        target : array of shape (n,)
+            The index of the right label of each example.
+
+        Returns
+        -------
+        array of shape (n,)
+            The loss ℓ of each example.
+        """
         s = np.array(scores, dtype=np.float64)
         if s.shape[1] < 2:
             return np.zeros(len(s))
@@ -122,21 +231,41 @@ class Multiclass:
         return np.maximum(0.0, self.margin - (right - s.max(axis=1)))
 
     def kernel(self, target: ArrayLike, n_labels: int) -> Any:
-        """For the compiled loop."""
+        """For the compiled loop: this problem with its checked targets.
+
+        Parameters
+        ----------
+        target : array of shape (n,)
+            The index of the right label of each example.
+        n_labels : int
+            K.
+
+        Returns
+        -------
+        Problem of the kernel
+            The problem as the compiled loop reads it.
+        """
         y = _labels(target, n_labels)
         return kernel.Problem(kernel.CODES["multiclass"], self.margin, y, _NO_BYTES, _NO_TABLE)
 
 
 @dataclass(frozen=True)
 class OneVsRest:
-    """One of K labels, y its index, as K problems of two classes: is it label k or not?
+    """One of K labels, y its index, as K problems of two classes: label k, or another one.
 
     Each label asks for its own margin, y_k w_k·x >= margin with y_k = 1 for the right label and −1
-    for the others, and moves its own vector alone: K constraints of §2 instead of the one of
-    `Multiclass`. Their δ lie in different blocks of w, so it is all the same whether they are met
-    together or one after the other, and the theorems for two classes hold for the n·K of them.
-    `losses` has a column for each label.
+    for the others, and moves its own vector alone: K constraints of PA 2006, §2 instead of the one
+    of `Multiclass`. Their δ lie in different blocks of w, so it makes no difference whether they
+    are met together or one after the other, and the theorems for two classes hold for the n·K of
+    them.
 
+    Parameters
+    ----------
+    margin : float, default 1.0
+        What y_k w_k·x must reach.
+
+    Examples
+    --------
     >>> OneVsRest().losses([[2.0, 0.5, -1.75], [0.0, -3.0, 0.25]], [0, 2])
     array([[0.  , 1.5 , 0.  ],
            [1.  , 0.  , 0.75]])
@@ -145,8 +274,22 @@ class OneVsRest:
     margin: float = 1.0
 
     def signs(self, target: ArrayLike, n_labels: int) -> Floats:
-        """y_k of each example, float64[n, K]: 1 for its label, −1 for the others.
+        """y_k of each example and label: 1 for the right label, −1 for the others.
 
+        Parameters
+        ----------
+        target : array of shape (n,)
+            The index of the right label of each example.
+        n_labels : int
+            K.
+
+        Returns
+        -------
+        array of shape (n, K)
+            The signs.
+
+        Examples
+        --------
         >>> OneVsRest().signs([2, 0], 3)
         array([[-1., -1.,  1.],
                [ 1., -1., -1.]])
@@ -154,27 +297,68 @@ class OneVsRest:
         return np.where(np.arange(n_labels) == self.labels(target, n_labels)[:, None], 1.0, -1.0)
 
     def losses(self, scores: ArrayLike, target: ArrayLike) -> Floats:
-        """Eq. 1 for each label."""
+        """The loss of each example and label (PA 2006, Eq. 1 for each label).
+
+        Parameters
+        ----------
+        scores : array of shape (n, K)
+            w_k·x of each example and label.
+        target : array of shape (n,)
+            The index of the right label of each example.
+
+        Returns
+        -------
+        array of shape (n, K)
+            The losses.
+        """
         s = np.asarray(scores, dtype=np.float64)
         return np.maximum(0.0, self.margin - self.signs(target, s.shape[1]) * s)
 
     def labels(self, target: ArrayLike, n_labels: int) -> Floats:
-        """For the compiled loop, which needs no more than y and the margin."""
+        """For the compiled loop, which needs no more than y and the margin: the checked targets.
+
+        Parameters
+        ----------
+        target : array of shape (n,)
+            The index of the right label of each example.
+        n_labels : int
+            K.
+
+        Returns
+        -------
+        array of shape (n,)
+            The targets as floats.
+        """
         return _labels(target, n_labels)
 
     def kernel(self, target: ArrayLike, n_labels: int) -> Any:
-        """There is none: this is not one constraint."""
+        """Not possible: this is not one constraint. It raises `SeqpaError`.
+
+        Parameters
+        ----------
+        target : array of shape (n,)
+            The index of the right label of each example.
+        n_labels : int
+            K.
+        """
         raise SeqpaError("one-vs-rest asks for a constraint of each label; only Learner can do it")
 
 
 @dataclass(frozen=True)
 class Multilabel:
-    """A set of relevant labels, to be ranked above all others (§7).
+    """A set of relevant labels, to be ranked above all others (PA 2006, §7).
 
-    w_r·x − w_s·x >= margin for the lowest relevant label r and the highest irrelevant label s
-    (Eq. 36, 39); ℓ = max(0, margin − (w_r·x − w_s·x)) (Eq. 33, 40). An example for which all labels
-    are relevant, or none, asks for nothing. `target` is uint8[n, K], 1 where label k is relevant.
+    The constraint is w_r·x − w_s·x >= margin for the lowest relevant label r and the highest
+    irrelevant label s (PA 2006, Eq. 36, 39), the loss ℓ = max(0, margin − (w_r·x − w_s·x))
+    (Eq. 33, 40). An example for which all labels are relevant, or none, asks for nothing.
 
+    Parameters
+    ----------
+    margin : float, default 1.0
+        By how much the relevant labels must win.
+
+    Examples
+    --------
     >>> Multilabel().losses([[3.0, 0.5, 1.0], [3.0, 0.5, 1.0]], [[1, 0, 1], [1, 1, 0]])
     array([0.5, 1.5])
     """
@@ -182,14 +366,40 @@ class Multilabel:
     margin: float = 1.0
 
     def losses(self, scores: ArrayLike, target: ArrayLike) -> Floats:
-        """Eq. 33."""
+        """The loss of each example (PA 2006, Eq. 33).
+
+        Parameters
+        ----------
+        scores : array of shape (n, K)
+            w_k·x of each example and label.
+        target : array of shape (n, K)
+            1 where a label is relevant, otherwise 0.
+
+        Returns
+        -------
+        array of shape (n,)
+            The loss ℓ of each example.
+        """
         s, relevant = np.asarray(scores, dtype=np.float64), np.asarray(target, dtype=bool)
         low = np.where(relevant, s, np.inf).min(axis=1)
         high = np.where(relevant, -np.inf, s).max(axis=1)
         return np.maximum(0.0, self.margin - (low - high))
 
     def kernel(self, target: ArrayLike, n_labels: int) -> Any:
-        """For the compiled loop."""
+        """For the compiled loop: this problem with its checked targets.
+
+        Parameters
+        ----------
+        target : array of shape (n, K)
+            1 where a label is relevant, otherwise 0.
+        n_labels : int
+            K.
+
+        Returns
+        -------
+        Problem of the kernel
+            The problem as the compiled loop reads it.
+        """
         relevant = np.ascontiguousarray(target, dtype=np.uint8)
         if relevant.ndim != 2 or relevant.shape[1] != n_labels or relevant.max(initial=0) > 1:
             raise SeqpaError(
@@ -202,14 +412,29 @@ class Multilabel:
 
 @dataclass(frozen=True, eq=False)
 class CostSensitive:
-    """One of K labels, where mistakes cost different amounts ρ(y, y') (§8).
+    """One of K labels, where mistakes cost different amounts ρ(y, y') (PA 2006, §8).
 
-    w_y·x − w_r·x >= √ρ(y, r) (Eq. 43) for one label r:
-    "prediction-based"  r = ŷ, the label predicted (Eq. 42, 44); the loss of a right prediction is 0
-    "max-loss"          r = ỹ, the label that violates its own margin most (Eq. 50, 51)
+    The constraint is w_y·x − w_r·x >= √ρ(y, r) (PA 2006, Eq. 43) for one label r:
+
+    - "prediction-based": r = ŷ, the label predicted (Eq. 42, 44); a right prediction has no loss
+    - "max-loss": r = ỹ, the label that violates its own margin most (Eq. 50, 51)
+
     ρ(y, ŷ) <= ℓ² for both losses (Eq. 46), so bounds on the squared loss bound the cost.
-    `losses` is ℓ_ML (Eq. 52), which Lemma 9 and Theorem 10 use for the comparator of both.
 
+    Parameters
+    ----------
+    cost : array of shape (K, K)
+        ρ(right, predicted), 0 on the diagonal; `cost_matrix` makes it.
+    update : {"prediction-based", "max-loss"}, default "prediction-based"
+        Which label r is looked at.
+
+    Attributes
+    ----------
+    UPDATES : tuple of str
+        The names of the updates.
+
+    Examples
+    --------
     >>> rho = [[0, 4, 1], [1, 0, 1], [1, 9, 0]]
     >>> CostSensitive(rho).losses([[1.0, 0.5, 0.75], [1.0, 0.5, 4.0]], [0, 2])
     array([1.5, 0. ])
@@ -225,17 +450,45 @@ class CostSensitive:
 
     @property
     def root_cost(self) -> Floats:
-        """√ρ(y, r): the margins."""
+        """The margins √ρ(y, r), float64[K, K]."""
         return np.sqrt(np.ascontiguousarray(self.cost, dtype=np.float64))
 
     def losses(self, scores: ArrayLike, target: ArrayLike) -> Floats:
-        """Eq. 52."""
+        """ℓ_ML of each example (PA 2006, Eq. 52).
+
+        Lemma 9 and Theorem 10 use it for the comparator of both updates.
+
+        Parameters
+        ----------
+        scores : array of shape (n, K)
+            w_k·x of each example and label.
+        target : array of shape (n,)
+            The index of the right label of each example.
+
+        Returns
+        -------
+        array of shape (n,)
+            The loss ℓ of each example.
+        """
         s, y = np.asarray(scores, dtype=np.float64), np.asarray(target, dtype=np.intp)
         right = s[np.arange(len(s)), y]
         return (s - right[:, None] + self.root_cost[y]).max(axis=1, initial=0.0)
 
     def kernel(self, target: ArrayLike, n_labels: int) -> Any:
-        """For the compiled loop."""
+        """For the compiled loop: this problem with its checked targets.
+
+        Parameters
+        ----------
+        target : array of shape (n,)
+            The index of the right label of each example.
+        n_labels : int
+            K.
+
+        Returns
+        -------
+        Problem of the kernel
+            The problem as the compiled loop reads it.
+        """
         root = self.root_cost
         if root.shape != (n_labels, n_labels):
             raise SeqpaError(f"the cost has shape {root.shape}, and there are {n_labels} labels")

@@ -1,9 +1,9 @@
 """The steps by name: how far to move along δ. The one-line formulas stand in `_kernel/steps.py`.
 
-PA          Eq. 3 of Crammer et al. (2006): all the way to the constraint
-PA-I        Eq. 8: the same, but never further than C
-PA-II       Eq. 8: the same, shortened smoothly by 1/2C
-PA-LS       Perez-Suay et al., Eq. 9: least squares; also backwards, from beyond the margin
+PA          PA 2006, Eq. 3: all the way to the constraint
+PA-I        PA 2006, Eq. 8: the same, but never further than C
+PA-II       PA 2006, Eq. 8: the same, shortened smoothly by 1/2C
+PA-LS       Mini-batch PA, Eq. 9: least squares; also backwards, from beyond the margin
 perceptron  1 after a mistake, whatever the loss
 """
 
@@ -19,6 +19,18 @@ USES_C = ("PA-I", "PA-II", "PA-LS")
 def code(name: str) -> int:
     """The kernel's number of a step.
 
+    Parameters
+    ----------
+    name : str
+        One of `STEPS`.
+
+    Returns
+    -------
+    int
+        The number by which the compiled loop knows it.
+
+    Examples
+    --------
     >>> code("PA III")
     Traceback (most recent call last):
         ...
@@ -30,8 +42,28 @@ def code(name: str) -> int:
 
 
 def step_size(name: str, r: float, score: float, norm2: float, C: float = 1.0) -> float:
-    """τ for a constraint w·δ >= margin, with r = margin − w·δ, score = w·δ, norm2 = ‖δ‖².
+    """The length τ of a step for a constraint w·δ >= margin.
 
+    Parameters
+    ----------
+    name : str
+        The step, one of `STEPS`.
+    r : float
+        margin − w·δ: how much is missing.
+    score : float
+        w·δ, which the perceptron looks at.
+    norm2 : float
+        ‖δ‖².
+    C : float, default 1.0
+        The aggressiveness.
+
+    Returns
+    -------
+    float
+        τ.
+
+    Examples
+    --------
     >>> [step_size(name, r=1.5, score=-0.5, norm2=4.0, C=0.25) for name in ("PA", "PA-I", "PA-II")]
     [0.375, 0.25, 0.25]
     """

@@ -18,8 +18,17 @@ _AT_ONCE = 1 << 17  # inner products made at once: 1 MB, which the cache holds
 
 
 class Growing:
-    """A NumPy array that grows at its end, with room to spare up to `most` rows.
+    """A NumPy array that grows at its end, with spare capacity.
 
+    Parameters
+    ----------
+    empty : array of shape (0, ...)
+        Its dtype and the shape of a row.
+    most : int or None, default None
+        The capacity is not raised beyond this unless it must be.
+
+    Examples
+    --------
     >>> numbers = Growing(np.empty((0, 2)), most=3)
     >>> numbers.append(np.array([[1.0, 2.0], [3.0, 4.0]]))
     >>> numbers.append(np.array([[5.0, 6.0]]))
@@ -30,46 +39,68 @@ class Growing:
     """
 
     def __init__(self, empty: NDArray[Any], most: int | None = None) -> None:
-        self._room = empty
+        self._buffer = empty
         self._most = most
         self._used = 0
 
     @property
     def rows(self) -> NDArray[Any]:
-        """What is in it: a view."""
-        return self._room[: self._used]
+        """The rows in it: a view."""
+        return self._buffer[: self._used]
 
     @property
     def capacity(self) -> int:
         """Rows for which memory is held."""
-        return len(self._room)
+        return len(self._buffer)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the memory that is held."""
+        return self._buffer.nbytes
 
     def append(self, rows: NDArray[Any]) -> None:
-        """Copy the rows behind the last."""
+        """Copy the rows behind the last.
+
+        Parameters
+        ----------
+        rows : array
+            New rows.
+        """
         need = self._used + len(rows)
-        if need > len(self._room):
-            size = max(need, 2 * len(self._room), 16)
+        if need > len(self._buffer):
+            size = max(need, 2 * len(self._buffer), 16)
             size = min(size, max(need, self._most or size))
-            room = np.empty((size, *self._room.shape[1:]), dtype=self._room.dtype)
-            room[: self._used] = self.rows
-            self._room = room
-        self._room[self._used : need] = rows
+            larger = np.empty((size, *self._buffer.shape[1:]), dtype=self._buffer.dtype)
+            larger[: self._used] = self.rows
+            self._buffer = larger
+        self._buffer[self._used : need] = rows
         self._used = need
 
     def keep(self, chosen: Indices) -> None:
-        """Only these rows stay, in this order."""
-        self._room[: len(chosen)] = self.rows[chosen]
+        """Keep only these rows, in this order.
+
+        Parameters
+        ----------
+        chosen : array of int
+            Indices of rows.
+        """
+        self._buffer[: len(chosen)] = self.rows[chosen]
         self._used = len(chosen)
 
 
 class Support:
     """Support vectors x_i with their coefficients: w_k = Σ_i coef[i, k] φ(x_i).
 
-    vectors  the rows, as the examples are: dense or CSR; for a precomputed kernel, their indices
-    coef     float64[m, K]
-    acc      float64[m, K], the sum for the mean, or float64[m, 0]
-    norms    K(x, x)
-    source   the row of the present examples that it is, −1 where it is none of them
+    Parameters
+    ----------
+    kernel : Kernel
+        Inner products.
+    n_labels : int
+        K.
+    average : bool
+        Keep the sums for the mean.
+    most : int or None
+        The highest number of support vectors; None for no limit.
     """
 
     def __init__(self, kernel: Kernel, n_labels: int, average: bool, most: int | None) -> None:
@@ -86,46 +117,60 @@ class Support:
 
     @property
     def vectors(self) -> Any:
-        """The rows."""
+        """The rows, dense or CSR as the examples are; for a precomputed kernel, their indices."""
         return self._vectors.rows if isinstance(self._vectors, Growing) else self._vectors
 
     @property
     def coef(self) -> Floats:
-        """The coefficients: a view."""
+        """The coefficients, float64[m, K]: a view."""
         return self._coef.rows
 
     @property
     def acc(self) -> Floats:
-        """The averaging sums: a view."""
+        """The sums for the mean, float64[m, K] or float64[m, 0]: a view."""
         return self._acc.rows
 
     @property
     def norms(self) -> Floats:
-        """K(x, x)."""
+        """K(x, x) of each."""
         return self._norms.rows
 
     @property
     def source(self) -> Indices:
-        """Rows of the present examples: a view."""
+        """The row of the present examples that each is, −1 where it is none of them: a view."""
         return self._source.rows
 
     @property
     def nbytes(self) -> int:
-        """The memory that is held for all this."""
+        """The bytes that are held for all this."""
         arrays = [self._coef, self._acc, self._norms, self._source]
         if isinstance(self._vectors, Growing):
             arrays.append(self._vectors)
         elif self._vectors is not None:
             matrix = self._vectors
             return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes) + sum(
-                one._room.nbytes for one in arrays
+                one.nbytes for one in arrays
             )
-        return sum(one._room.nbytes for one in arrays)
+        return sum(one.nbytes for one in arrays)
 
     def append(
         self, vectors: Any, coef: Floats, acc: Floats, norms: Floats, source: Indices
     ) -> None:
-        """Take in new support vectors."""
+        """Take in new support vectors.
+
+        Parameters
+        ----------
+        vectors : array or CSR matrix
+            The rows.
+        coef : array of shape (m, K)
+            Their coefficients.
+        acc : array of shape (m, K) or (m, 0)
+            Their sums for the mean.
+        norms : array of shape (m,)
+            K(x, x) of each.
+        source : array of int of shape (m,)
+            The rows of the present examples that they are.
+        """
         if self._vectors is None:
             self._vectors = vectors[:0]
             if isinstance(vectors, np.ndarray):
@@ -144,7 +189,13 @@ class Support:
         self._source.append(source)
 
     def keep(self, chosen: Indices) -> None:
-        """Only these stay, in this order."""
+        """Keep only these support vectors, in this order.
+
+        Parameters
+        ----------
+        chosen : array of int
+            Indices of support vectors.
+        """
         if isinstance(self._vectors, Growing):
             self._vectors.keep(chosen)
         elif self._vectors is not None:
@@ -153,7 +204,20 @@ class Support:
             one.keep(chosen)
 
     def scores(self, X: Any, coef: Floats) -> Floats:
-        """Σ_i coef[i, k] K(x_i, x) for the rows x of X: float64[n, K]; a piece at a time."""
+        """The scores Σ_i coef[i, k] K(x_i, x), a piece at a time.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            New examples.
+        coef : array of shape (m, K)
+            Coefficients of the support vectors.
+
+        Returns
+        -------
+        array of shape (n, K)
+            The scores.
+        """
         scores = np.zeros((X.shape[0], coef.shape[1]))
         some = 256
         for i in range(0, X.shape[0], some):
@@ -165,7 +229,18 @@ class Support:
         return scores
 
     def squared_norm(self, coef: Floats) -> float:
-        """‖Σ_i coef[i] φ(x_i)‖² for one column of coefficients."""
+        """‖Σ_i coef[i] φ(x_i)‖² for one column of coefficients.
+
+        Parameters
+        ----------
+        coef : array of shape (m, 1)
+            The coefficients.
+
+        Returns
+        -------
+        float
+            The squared length.
+        """
         if len(self) == 0:
             return 0.0
         return float(coef[:, 0] @ self.scores(self.vectors, coef)[:, 0])

@@ -1,16 +1,16 @@
 """The theorems: both sides of each, from what a run did and what a fixed comparator u would do.
 
-All of them come from one observation (Lemma 1 of Crammer et al. 2006, called 003 below). A step
-w += τδ lowers the squared distance ‖w − u‖² by 2τ(u − w)·δ − τ²‖δ‖²; and u·δ >= margin − ℓ*,
-w·δ = margin − ℓ. Summed over the rounds, the distances telescope:
+All of them come from one observation (PA 2006, Lemma 1). A step w += τδ lowers the squared distance
+‖w − u‖² by 2τ(u − w)·δ − τ²‖δ‖²; and u·δ >= margin − ℓ*, w·δ = margin − ℓ. Summed over the rounds,
+the distances telescope:
 
     Σ τ (2ℓ − τ‖δ‖² − 2ℓ*)  <=  ‖u − w₁‖²
 
 where ℓ is the learner's loss in a round, ℓ* the loss of the fixed u in the same round, and w₁ the
-weights at the start (zero in the paper). Each theorem puts its own τ into this line.
+weights at the start (zero in PA 2006). Each theorem puts its own τ into this line.
 
 What differs from the printed statements, always provable in the same lines:
-- w₁ need not be zero: ‖u‖² becomes ‖u − w₁‖² (as in Crammer et al. 2003, called 000).
+- w₁ need not be zero: ‖u‖² becomes ‖u − w₁‖² (as in PA 2003).
 - C may differ from round to round (class weights): C stands inside the sums.
 - The margin m need not be 1: a mistake means ℓ >= m, so mistakes are counted m² times (Theorems 2,
   3, 5) and Theorem 4's factor is max{R²/m², 1/mC}.
@@ -39,7 +39,7 @@ __all__ = ["THEOREMS", "Bound", "Kind", "Rounds", "check"]
 
 
 def lemma(run: Rounds) -> Bound:
-    """Lemmas 1, 6, 7 and 9 of 003, for whatever step: Σ τ(2ℓ − τ‖δ‖² − 2ℓ*) <= ‖u − w₁‖².
+    """PA 2006, Lemmas 1, 6, 7 and 9, for whatever step: Σ τ(2ℓ − τ‖δ‖² − 2ℓ*) <= ‖u − w₁‖².
 
     The proof only asks that there was a loss where there was a step, and no step back.
     """
@@ -49,7 +49,7 @@ def lemma(run: Rounds) -> Bound:
     price = run.taus**2 * run.norms2 + 2.0 * run.taus * run.comparator_losses
     passive = not np.any((run.taus < 0.0) | ((run.taus > 0.0) & (run.losses == 0.0)))
     return bound(
-        f"003 {LEMMA[run.kind]}",
+        f"PA 2006, {LEMMA[run.kind]}",
         "Σ τ(2ℓ − τ‖δ‖² − 2ℓ*) <= ‖u − w₁‖²",
         float(np.sum(gain - price)),
         run.distance2,
@@ -63,9 +63,9 @@ def lemma(run: Rounds) -> Bound:
 
 
 def theorem_2(run: Rounds) -> Bound:
-    """Theorem 2 of 003: PA, and a u without loss."""
+    """PA 2006, Theorem 2: PA, and a u without loss."""
     return bound(
-        "003 Theorem 2",
+        "PA 2006, Theorem 2",
         "Σℓ² <= R²‖u − w₁‖²",
         run.squared_loss,
         run.R2 * run.distance2,
@@ -74,12 +74,12 @@ def theorem_2(run: Rounds) -> Bound:
 
 
 def theorem_3(run: Rounds) -> Bound:
-    """Theorem 3 of 003: PA on directions of one length R, and any u."""
+    """PA 2006, Theorem 3: PA on directions of one length R, and any u."""
     lengths = run.norms2[run.losses > 0.0]
     equal = bool(np.allclose(lengths, run.R2, rtol=1e-9, atol=0.0))
     comparator = float(np.sqrt(np.sum(run.comparator_losses**2)))
     return bound(
-        "003 Theorem 3",
+        "PA 2006, Theorem 3",
         "Σℓ² <= (R‖u − w₁‖ + 2√Σℓ*²)²",
         run.squared_loss,
         (np.sqrt(run.R2 * run.distance2) + 2.0 * comparator) ** 2,
@@ -92,7 +92,7 @@ def theorem_3(run: Rounds) -> Bound:
 
 
 def theorem_4(run: Rounds) -> Bound:
-    """Theorem 4 of 003: PA-I's mistakes.
+    """PA 2006, Theorem 4: PA-I's mistakes.
 
     Regression and uniclass know no mistakes; the rounds with ℓ >= 1 take their place, which is all
     that the proof uses.
@@ -109,7 +109,7 @@ def theorem_4(run: Rounds) -> Bound:
     if margin > 0.0 and len(run.C):
         factor = max(run.R2 / margin**2, 1.0 / (margin * float(run.C.min())))
     return bound(
-        "003 Theorem 4",
+        "PA 2006, Theorem 4",
         "mistakes <= max{R², 1/C}(‖u − w₁‖² + 2CΣℓ*)",
         float(np.sum(mistakes)),
         factor * run.regret,
@@ -118,11 +118,11 @@ def theorem_4(run: Rounds) -> Bound:
 
 
 def theorem_5(run: Rounds) -> Bound:
-    """Theorem 5 of 003, PA-II; with γ = 1/2C it is also Theorem 3 of 000."""
+    """PA 2006, Theorem 5, PA-II; with γ = 1/2C it is also PA 2003, Theorem 3."""
     factor = float((run.norms2 + 0.5 / run.C).max(initial=0.0))
     comparator = float(np.sum(run.C * run.comparator_losses**2))
     return bound(
-        "003 Theorem 5",
+        "PA 2006, Theorem 5",
         "Σℓ² <= (R² + 1/2C)(‖u − w₁‖² + 2CΣℓ*²)",
         run.squared_loss,
         factor * (run.distance2 + 2.0 * comparator),
@@ -131,9 +131,9 @@ def theorem_5(run: Rounds) -> Bound:
 
 
 def corollary_8(run: Rounds) -> Bound:
-    """Corollary 8 of 003: Theorem 2 with R bounded by the features, ‖Φ(x, r)‖ <= R/2."""
+    """PA 2006, Corollary 8: Theorem 2 with R bounded by the features, ‖Φ(x, r)‖ <= R/2."""
     return bound(
-        "003 Corollary 8",
+        "PA 2006, Corollary 8",
         "Σℓ² <= (2 max‖Φ‖)²‖u − w₁‖²",
         run.squared_loss,
         4.0 * (run.feature_norm2 or 0.0) * run.distance2,
@@ -146,10 +146,10 @@ def corollary_8(run: Rounds) -> Bound:
 
 
 def theorem_10(run: Rounds) -> Bound:
-    """Theorem 10 of 003: PA-I's cost, as it is printed; prediction-based and max-loss alike."""
+    """PA 2006, Theorem 10: PA-I's cost, as it is printed; prediction-based and max-loss alike."""
     enough = bool(np.all(np.sqrt(run.costs) <= run.C))
     return bound(
-        "003 Theorem 10",
+        "PA 2006, Theorem 10",
         "Σρ <= ‖u − w₁‖² + 2CΣℓ*",
         float(np.sum(run.costs)),
         run.regret,
@@ -166,7 +166,7 @@ def theorem_10_scaled(run: Rounds) -> Bound:
     """Theorem 10 without its two assumptions: τℓ >= ρ / max{R², √ρ/C} in every round."""
     ratio = float((np.sqrt(run.costs) / run.C).max(initial=0.0))
     return bound(
-        "003 Theorem 10, any norm and C",
+        "PA 2006, Theorem 10, any norm and C",
         "Σρ <= max{R², √ρ/C}(‖u − w₁‖² + 2CΣℓ*)",
         float(np.sum(run.costs)),
         max(run.R2, ratio) * run.regret,
@@ -175,9 +175,9 @@ def theorem_10_scaled(run: Rounds) -> Bound:
 
 
 def equation_17(run: Rounds) -> Bound:
-    """Eqs. 17 and 57 of 003, on the way to Theorems 4 and 10: PA-I, every problem."""
+    """PA 2006, Eq. 17 and 57, on the way to Theorems 4 and 10: PA-I, every problem."""
     return bound(
-        "003 Eq. 17",
+        "PA 2006, Eq. 17",
         "Στℓ <= ‖u − w₁‖² + 2CΣℓ*",
         float(np.sum(run.taus * run.losses)),
         run.regret,
@@ -186,10 +186,10 @@ def equation_17(run: Rounds) -> Bound:
 
 
 def mistakes_cost_loss(run: Rounds) -> Bound:
-    """§2 and Eq. 46 of 003: the squared loss bounds the cost, or the mistakes m² times."""
+    """PA 2006, §2 and Eq. 46: the squared loss bounds the cost, or the mistakes m² times."""
     weight = run.margin**2 if run.kind == "classification" else 1.0
     return bound(
-        "003 Eq. 46",
+        "PA 2006, Eq. 46",
         "Σρ <= Σℓ²" if run.kind == "cost-sensitive" else "mistakes·margin² <= Σℓ²",
         weight * float(np.sum(run.costs)),
         run.squared_loss,
@@ -200,14 +200,14 @@ def mistakes_cost_loss(run: Rounds) -> Bound:
     )
 
 
-def theorem_1_of_000(run: Rounds) -> Bound:
-    """Theorem 1 of 000: PA, and a u that exceeds every margin by at least ε − ε*.
+def theorem_1_of_pa_2003(run: Rounds) -> Bound:
+    """PA 2003, Theorem 1: PA, and a u that exceeds every margin by at least ε − ε*.
 
-    On the simplex it is Theorem 4 of 000, with R² = B/4 and 2D(u‖w₁) for ‖u − w₁‖².
+    On the simplex it is PA 2003, Theorem 4, with R² = B/4 and 2D(u‖w₁) for ‖u − w₁‖².
     """
     surplus = run.surplus if run.surplus is not None else -1.0
     return bound(
-        "000 Theorem 4" if run.simplex else "000 Theorem 1",
+        "PA 2003, Theorem 4" if run.simplex else "PA 2003, Theorem 1",
         f"Σℓ² + 2(ε − ε*)Σℓ <= {'½B·D(u‖w₁)' if run.simplex else 'R²‖u − w₁‖²'}",
         run.squared_loss + 2.0 * surplus * float(np.sum(run.losses)),
         run.R2 * run.distance2,
@@ -219,11 +219,13 @@ def theorem_1_of_000(run: Rounds) -> Bound:
     )
 
 
-def lemma_2_of_000(run: Rounds) -> Bound:
-    """Lemma 2 of 000: w stays near its start. Its proof only asks that no step leads away from u,
-    which PA-I and PA-II keep as PA does."""
+def lemma_2_of_pa_2003(run: Rounds) -> Bound:
+    """PA 2003, Lemma 2: w stays near its start.
+
+    Its proof only asks that no step leads away from u, which is true of PA-I and PA-II as well.
+    """
     return bound(
-        "000 Lemma 2",
+        "PA 2003, Lemma 2",
         "‖w − w₁‖ <= 2‖u − w₁‖",
         run.moved if run.moved is not None else np.nan,
         2.0 * float(np.sqrt(run.distance2)),
@@ -236,9 +238,9 @@ def lemma_2_of_000(run: Rounds) -> Bound:
 
 
 def batch_conversion(run: Rounds) -> Bound:
-    """000 §4: how many examples PA is shown until every squared loss is at most tol."""
+    """PA 2003, §4: how many examples PA is shown until every squared loss is at most tol."""
     return bound(
-        "000 §4, batch conversion",
+        "PA 2003, §4, batch conversion",
         "presented·tol <= R²‖u − w₁‖²",
         len(run.losses) * run.tol,
         run.R2 * run.distance2,
@@ -251,10 +253,10 @@ def batch_conversion(run: Rounds) -> Bound:
 
 
 def novikoff(run: Rounds) -> Bound:
-    """Block's and Novikoff's theorem (002): a u with u·δ >= γ > 0 in every round."""
+    """Block's and Novikoff's theorem (Perceptron notes): a u with u·δ >= γ > 0 in every round."""
     gamma = run.margin + run.surplus if run.surplus is not None else 0.0
     return bound(
-        "002 Novikoff",
+        "Perceptron notes, Novikoff",
         "mistakes <= R²‖u‖²/γ²",
         float(np.sum(run.costs)),
         run.R2 * run.distance2 / gamma**2 if gamma > 0.0 else np.nan,
@@ -269,11 +271,11 @@ def novikoff(run: Rounds) -> Bound:
 
 
 def freund_schapire(run: Rounds) -> Bound:
-    """Freund and Schapire's bound, quoted in 003 §4: the perceptron's mistakes, and any u."""
+    """Freund and Schapire's bound, quoted in PA 2006, §4: the perceptron's mistakes, and any u."""
     comparator = float(np.sqrt(np.sum(run.comparator_losses**2)))
     reach = np.sqrt(run.R2 * run.distance2) + comparator
     return bound(
-        "003 §4, Freund and Schapire",
+        "PA 2006, §4, Freund and Schapire",
         "mistakes <= (R‖u‖ + √Σℓ*²)²/margin²",
         float(np.sum(run.costs)),
         (reach / run.margin) ** 2 if run.margin > 0.0 else np.nan,
@@ -287,7 +289,7 @@ def freund_schapire(run: Rounds) -> Bound:
 
 
 def novikoff_with_margin(run: Rounds) -> Bound:
-    """Novikoff's theorem for steps of the size η wherever w·δ <= m (002's hinge with a margin m).
+    """Novikoff's theorem for steps of the size η wherever w·δ <= m: hinge loss with a margin m.
 
     A step raises u·w by ηγ or more, and ‖w‖² by η²R² + 2ηm or less; with m = 0 it is Novikoff's.
     """
@@ -296,7 +298,7 @@ def novikoff_with_margin(run: Rounds) -> Bound:
     one_size = len(eta) == 0 or bool(eta.min() == eta.max())
     reach = run.R2 + 2.0 * run.margin / (eta[0] if len(eta) else 1.0)
     return bound(
-        "002 Novikoff, with a margin",
+        "Perceptron notes, Novikoff with a margin",
         "steps <= (R² + 2·margin/η)‖u‖²/γ²",
         float(len(eta)),
         reach * run.distance2 / gamma**2 if gamma > 0.0 else np.nan,
@@ -310,8 +312,8 @@ def novikoff_with_margin(run: Rounds) -> Bound:
     )
 
 
-def theorem_2_of_004(run: Rounds) -> Bound:
-    """Theorem 2 of 004, CELLIP, with the constants of `ellipsoid.py`.
+def theorem_2_of_ellipsoid(run: Rounds) -> Bound:
+    """Ellipsoid, Theorem 2, CELLIP, with the constants of `ellipsoid.py`.
 
     Measured by P₁: around u a ball of the radius r lies in the first ellipsoid, and all its points
     have the margin m = aγ in every round. In the slides' case r = (1 − a)γ/(1 + (1 − a)γ).
@@ -323,7 +325,7 @@ def theorem_2_of_004(run: Rounds) -> Bound:
         r = min(r, surplus / length)
     shallow = 0.0 < run.margin < length
     return bound(
-        "004 Theorem 2",
+        "Ellipsoid, Theorem 2",
         "mistakes <= 2 log r/log(1 − m²/R²)",
         float(np.sum(run.taus > 0.0)),
         2.0 * np.log(r) / np.log1p(-((run.margin / length) ** 2)) if shallow and r > 0 else np.nan,
@@ -335,8 +337,8 @@ def theorem_2_of_004(run: Rounds) -> Bound:
     )
 
 
-def theorem_3_of_004(run: Rounds) -> Bound:
-    """Theorem 3 of 004, IELLIP, as `ellipsoid.py` derives it; measured by P₁ like Theorem 2."""
+def theorem_3_of_ellipsoid(run: Rounds) -> Bound:
+    """Ellipsoid, Theorem 3, IELLIP, as `ellipsoid.py` derives it; measured by P₁ like Theorem 2."""
     moved = run.taus > 0.0
     lengths, losses = run.first_norms2[moved], run.comparator_losses[moved]
     gamma = run.margin
@@ -344,7 +346,7 @@ def theorem_3_of_004(run: Rounds) -> Bound:
     growth = run.growth if run.growth is not None else np.nan
     factor = growth * float(lengths.max(initial=0.0)) / gamma**2 if gamma > 0.0 else np.nan
     return bound(
-        "004 Theorem 3",
+        "Ellipsoid, Theorem 3",
         "mistakes <= κR²/γ²·(‖u − w₁‖² + Σh(ℓ*)/‖δ‖²)",
         float(np.sum(moved)),
         factor * (run.distance2 + float(np.sum(price / lengths))),
@@ -367,26 +369,38 @@ THEOREMS = (
     theorem_10_scaled,
     equation_17,
     mistakes_cost_loss,
-    theorem_1_of_000,
-    lemma_2_of_000,
+    theorem_1_of_pa_2003,
+    lemma_2_of_pa_2003,
     batch_conversion,
     novikoff,
     novikoff_with_margin,
     freund_schapire,
-    theorem_2_of_004,
-    theorem_3_of_004,
+    theorem_2_of_ellipsoid,
+    theorem_3_of_ellipsoid,
 )
 
 
 def check(run: Rounds) -> list[Bound]:
     """Every theorem on these rounds, in the order of the papers.
 
+    Parameters
+    ----------
+    run : Rounds
+        What a run did beside a comparator.
+
+    Returns
+    -------
+    list of Bound
+        The outcome of each theorem, whether it applies or not.
+
+    Examples
+    --------
     PA on x₁ = (2, 0), x₂ = (1, 1), both of the class +1, beside u = (1, 0):
 
     >>> rounds = Rounds(kind="classification", step="PA", losses=[1.0, 0.5], taus=[0.25, 0.25],
     ...                 norms2=[4.0, 2.0], costs=[1, 0], comparator_losses=[0.0, 0.0],
     ...                 distance2=1.0)
     >>> [(b.name, b.left, b.right, b.holds) for b in check(rounds) if b.applies][:2]
-    [('003 Lemma 1', 0.375, 1.0, True), ('003 Theorem 2', 1.25, 4.0, True)]
+    [('PA 2006, Lemma 1', 0.375, 1.0, True), ('PA 2006, Theorem 2', 1.25, 4.0, True)]
     """
     return [theorem(run) for theorem in THEOREMS]

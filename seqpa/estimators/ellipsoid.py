@@ -12,16 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seqpa.core.ellipsoid import METHODS, SHAPES, EllipsoidLearner
 from seqpa.core.learner import Learner
-from seqpa.core.problems import Binary, Multiclass, Multilabel, Problem
-from seqpa.estimators._base import (
-    RULES,
-    Floats,
-    LinearEstimator,
-    OnlineClassifier,
-    Rule,
-    from_zero,
-    one_of,
-)
+from seqpa.core.problems import Multilabel, Problem
+from seqpa.estimators._base import Floats, LinearEstimator
+from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin
+from seqpa.estimators._parameters import Rule, above_zero, from_zero, one_of
 from seqpa.estimators.multilabel import PAMultilabelClassifier
 
 
@@ -29,8 +23,8 @@ def _share(value: Any) -> bool:
     return from_zero(value) and value <= 1
 
 
-class _Ellipsoid(LinearEstimator):
-    """What the two share: the geometry, and what is read from P."""
+class EllipsoidEstimator(LinearEstimator):
+    """What the ellipsoid classifiers share: parameters, geometry, and what is read from P."""
 
     _learner: EllipsoidLearner
     _rules: ClassVar[dict[str, Rule]] = {
@@ -39,15 +33,38 @@ class _Ellipsoid(LinearEstimator):
         "a": (lambda a: _share(a) and a > 0, "above 0 (0 would never move) and at most 1"),
         "b": (_share, "a number from 0 to 1"),
         "c": (lambda c: _share(c) and c < 1, "a number from 0 to below 1"),
-        "scale": (lambda s: s is None or RULES["C"][0](s), "a number above 0, or None"),
+        "scale": (lambda s: s is None or above_zero(s), "a number above 0, or None"),
     }
-    margin: float
-    method: str
-    a: float
-    b: float
-    c: float
-    shape: str
-    scale: float | None
+
+    def __init__(
+        self,
+        method: str = "iellip",
+        margin: float = 0.1,
+        a: float = 0.9,
+        b: float = 0.3,
+        c: float = 0.1,
+        shape: str = "full",
+        scale: float | None = None,
+        fit_intercept: bool = False,
+        average: bool = False,
+        max_iter: int = 20,
+        tol: float | None = 0.0,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.method = method
+        self.margin = margin
+        self.a = a
+        self.b = b
+        self.c = c
+        self.shape = shape
+        self.scale = scale
+        self.fit_intercept = fit_intercept
+        self.average = average
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
 
     def _step(self) -> str:
         return "PA"
@@ -83,38 +100,82 @@ class _Ellipsoid(LinearEstimator):
 
     @property
     def P_(self) -> Floats:
-        """The shape: float64[N, N], or its diagonal [N], over the weights one label after another
-        (each label's bias behind its features)."""
+        """The shape: float64[N, N], or its diagonal [N].
+
+        N counts the weights, one label after another, each label's bias behind its features.
+        """
         return self._learner.P
 
 
-class EllipsoidClassifier(_Ellipsoid, OnlineClassifier):
-    """Online learning by the ellipsoid method (004): CELLIP and IELLIP.
+class EllipsoidClassifier(EllipsoidEstimator, ThroughOrigin, OnlineClassifier):
+    """Online learning by the ellipsoid method: CELLIP and IELLIP (Ellipsoid).
 
     Beside the weights w there is a shape P, and {z: (z − w)'P⁻¹(z − w) <= 1} stands for all
     classifiers that agree with what was seen. Only mistakes move them. With δ = yx (several labels:
-    Φ(x, y) − Φ(x, highest wrong label) of the stacked vectors), n² = δ'Pδ, g = δ/n:
+    Φ(x, y) − Φ(x, highest wrong label) of the stacked vectors), n² = δ'Pδ, g = δ/n::
 
         w ← w + αPg,                          α = (aγ − w·δ)/n for CELLIP, (γ − w·δ)/n for IELLIP
         P ← (1 − α²)P − 2α(1 − α)Pgg'P        CELLIP, for separable examples: the ellipsoid shrinks
         P ← (P − c_t Pgg'P)/(1 − c_t)         IELLIP, for any; c_t = c·b^(t−1), t counts updates
 
-    `seqpa.core.ellipsoid` has the mistake bounds (Theorems 2 and 3), and what was wrong in the
-    slides. The bounds are for ‖x‖ <= 1: Normalizer makes it so.
+    `seqpa.core.ellipsoid` has the mistake bounds (Ellipsoid, Theorems 2 and 3), and what was wrong
+    in the slides. The bounds are for ‖x‖ <= 1: Normalizer makes it so.
 
-    method  "iellip" or "cellip"
-    margin  γ
-    a       CELLIP asks for aγ, and keeps a ball of the radius (1 − a)γ around the best classifier
-    b, c    IELLIP's memory: the smaller b, the sooner P is left as it is; Theorem 3 asks b + c < 1
-    shape   "full" keeps all of P, (K·features)² numbers; "diagonal" is an approximation that keeps
-            its diagonal, for many features
-    scale   P starts as scale · I; None is 1 for IELLIP and (1 + (1 − a)γ)² for CELLIP
-    fit_intercept, average, max_iter, shuffle: as in `PAClassifier`
-    tol     `fit` stops after a pass without mistakes; None makes max_iter plain passes
+    Parameters
+    ----------
+    method : {"iellip", "cellip"}, default "iellip"
+        IELLIP is for any examples, CELLIP for separable ones.
+    margin : float, default 0.1
+        γ.
+    a : float, default 0.9
+        CELLIP asks for aγ, and keeps a ball of the radius (1 − a)γ around the best classifier.
+    b : float, default 0.3
+        IELLIP's memory: the smaller, the sooner P is left as it is.
+    c : float, default 0.1
+        How much IELLIP's first update changes P; Ellipsoid, Theorem 3 asks for b + c < 1.
+    shape : {"full", "diagonal"}, default "full"
+        "full" keeps all of P, (K·features)² numbers. "diagonal" is an approximation that keeps its
+        diagonal, for many features.
+    scale : float or None, default None
+        P starts as scale · I. None is 1 for IELLIP and (1 + (1 − a)γ)² for CELLIP.
+    fit_intercept : bool, default False
+        Add a constant feature 1, which counts in the norm.
+    average : bool, default False
+        Predict with the mean of the weights after each example, instead of the last weights.
+    max_iter : int, default 20
+        Passes of `fit`, at most.
+    tol : float or None, default 0.0
+        `fit` stops after a pass without mistakes; None makes `max_iter` plain passes.
+    shuffle : bool, default True
+        Take a new random order for each pass of `fit`.
+    random_state : int, RandomState or None, default None
+        Seed of all that is drawn at random.
 
-    Attributes: `classes_`; `coef_` [1 or K, features] and `intercept_`; `P_`; `n_iter_`; and the
-    sums over all passes `online_mistakes_`, `online_loss_`, `online_squared_loss_`, `n_updates_`.
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+        The labels, sorted.
+    coef_ : array of shape (1 or K, features)
+        The weights; one row for two classes.
+    intercept_ : array of shape (1 or K,)
+        The bias of each row; 0 without `fit_intercept`.
+    P_ : array of shape (N, N) or (N,)
+        The shape, or its diagonal, over all N weights.
+    n_iter_ : int
+        Passes made.
+    n_updates_ : int
+        How often the weights moved.
+    online_mistakes_ : int
+        Wrong predictions in all passes, each by the weights of that moment.
+    online_loss_ : float
+        Sum of the losses ℓ.
+    online_squared_loss_ : float
+        Sum of ℓ², which the theorems bound.
+    online_cost_ : float
+        Sum of the costs ρ; without a cost the number of mistakes.
 
+    Examples
+    --------
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.preprocessing import normalize
     >>> X, y = load_digits(return_X_y=True)
@@ -126,54 +187,28 @@ class EllipsoidClassifier(_Ellipsoid, OnlineClassifier):
     array([ 16.7,  13.8, 694.5])
     """
 
-    def __init__(
-        self,
-        method: str = "iellip",
-        margin: float = 0.1,
-        a: float = 0.9,
-        b: float = 0.3,
-        c: float = 0.1,
-        shape: str = "full",
-        scale: float | None = None,
-        fit_intercept: bool = False,
-        average: bool = False,
-        max_iter: int = 20,
-        tol: float | None = 0.0,
-        shuffle: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.method = method
-        self.margin = margin
-        self.a = a
-        self.b = b
-        self.c = c
-        self.shape = shape
-        self.scale = scale
-        self.fit_intercept = fit_intercept
-        self.average = average
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # scikit-learn's checks ask for boundaries away from the origin: they take an intercept.
-        tags.classifier_tags.poor_score = not self.fit_intercept
-        return tags
-
     def _problem(self) -> Problem:
-        return Multiclass(self._asked()) if self._by_label() else Binary(self._asked())
+        return self._labels_apart(self._asked())
 
     def uncertainty(self, X: Any) -> Floats:
-        """How far the ellipsoid reaches over the boundary: √(δ'Pδ) / w·δ, float64[n].
+        """How far the ellipsoid reaches over the boundary: √(δ'Pδ) / w·δ.
 
         For a classifier z of the ellipsoid z·δ is w·δ ± √(δ'Pδ), where δ leads from the predicted
         label to the other one; of several, to the one for which this is highest. Above 1 some
-        of them predict another label than w: the example lies in the region of disagreement. A
-        score of 0, where w itself does not know, is infinitely uncertain. IELLIP's weights do not
-        depend on `scale`, so there it says how large the region is to be; without it the numbers
-        tell which of several examples is the least certain.
+        classifiers predict another label than w: the example lies in the region of disagreement. A
+        score of 0, where w itself cannot decide, is infinitely uncertain. IELLIP's weights do not
+        depend on `scale`, so there `scale` sets how large the region is; without it the numbers
+        still tell which of several examples is the least certain.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+
+        Returns
+        -------
+        array of shape (n,)
+            The uncertainty of each.
         """
         scores = self._scores(X)
         X = self._validate(X, reset=False)
@@ -192,17 +227,72 @@ class EllipsoidClassifier(_Ellipsoid, OnlineClassifier):
         return highest
 
 
-class EllipsoidMultilabelClassifier(_Ellipsoid, PAMultilabelClassifier):
-    """The ellipsoid method for sets of labels (004): the stacked vector v = (w_1, …, w_K).
+class EllipsoidMultilabelClassifier(EllipsoidEstimator, PAMultilabelClassifier):
+    """The ellipsoid method for sets of labels (Ellipsoid, the multi-label extension).
 
-    A mistake is a ranking in which the lowest relevant label b is not above the highest irrelevant
-    one a; δ = z has x in block b and −x in block a, and v and P move as in `EllipsoidClassifier`.
+    The stacked vector v = (w_1, …, w_K) ranks the labels. A mistake is a ranking in which the
+    lowest relevant label b is not above the highest irrelevant one a; δ has x in block b and −x in
+    block a, and v and P move as in `EllipsoidClassifier`. `predict` cuts the ranking at
+    `threshold_`, as in `PAMultilabelClassifier`. P is full by default: (labels · features)²
+    numbers.
 
-    y is an indicator array or sparse matrix [n, labels] of 0 and 1; `predict` cuts the ranking at
-    `threshold_` as in `PAMultilabelClassifier`, and the attributes are those of the two.
-    method, margin, a, b, c, shape, scale, …: as in `EllipsoidClassifier`. P is full by default:
-    (labels · features)² numbers.
+    Parameters
+    ----------
+    method : {"iellip", "cellip"}, default "iellip"
+        IELLIP is for any examples, CELLIP for separable ones.
+    margin : float, default 0.1
+        γ.
+    a : float, default 0.9
+        CELLIP asks for aγ, and keeps a ball of the radius (1 − a)γ around the best classifier.
+    b : float, default 0.3
+        IELLIP's memory: the smaller, the sooner P is left as it is.
+    c : float, default 0.1
+        How much IELLIP's first update changes P; Ellipsoid, Theorem 3 asks for b + c < 1.
+    shape : {"full", "diagonal"}, default "full"
+        "full" keeps all of P, (K·features)² numbers. "diagonal" is an approximation that keeps its
+        diagonal, for many features.
+    scale : float or None, default None
+        P starts as scale · I. None is 1 for IELLIP and (1 + (1 − a)γ)² for CELLIP.
+    fit_intercept : bool, default False
+        Add a constant feature 1, which counts in the norm.
+    average : bool, default False
+        Predict with the mean of the weights after each example, instead of the last weights.
+    max_iter : int, default 20
+        Passes of `fit`, at most.
+    tol : float or None, default 0.0
+        `fit` stops after a pass without mistakes; None makes `max_iter` plain passes.
+    shuffle : bool, default True
+        Take a new random order for each pass of `fit`.
+    random_state : int, RandomState or None, default None
+        Seed of all that is drawn at random.
 
+    Attributes
+    ----------
+    classes_ : array of shape (labels,)
+        The columns of y.
+    threshold_ : float
+        Where `predict` cuts the scores.
+    coef_ : array of shape (K, features)
+        The weights, also for two classes a row for each.
+    intercept_ : array of shape (K,)
+        The bias of each row; 0 without `fit_intercept`.
+    P_ : array of shape (N, N) or (N,)
+        The shape, or its diagonal, over all N weights.
+    n_iter_ : int
+        Passes made.
+    n_updates_ : int
+        How often the weights moved.
+    online_mistakes_ : int
+        Wrong predictions in all passes, each by the weights of that moment.
+    online_loss_ : float
+        Sum of the losses ℓ.
+    online_squared_loss_ : float
+        Sum of ℓ², which the theorems bound.
+    online_cost_ : float
+        Sum of the costs ρ; without a cost the number of mistakes.
+
+    Examples
+    --------
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklearn.metrics import label_ranking_average_precision_score
     >>> X, Y = make_multilabel_classification(400, 30, n_classes=6, random_state=2)
@@ -211,36 +301,6 @@ class EllipsoidMultilabelClassifier(_Ellipsoid, PAMultilabelClassifier):
     >>> round(float(label_ranking_average_precision_score(Y[300:], scores)), 2)
     0.94
     """
-
-    def __init__(
-        self,
-        method: str = "iellip",
-        margin: float = 0.1,
-        a: float = 0.9,
-        b: float = 0.3,
-        c: float = 0.1,
-        shape: str = "full",
-        scale: float | None = None,
-        fit_intercept: bool = False,
-        average: bool = False,
-        max_iter: int = 20,
-        tol: float | None = 0.0,
-        shuffle: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.method = method
-        self.margin = margin
-        self.a = a
-        self.b = b
-        self.c = c
-        self.shape = shape
-        self.scale = scale
-        self.fit_intercept = fit_intercept
-        self.average = average
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
 
     def _problem(self) -> Problem:
         return Multilabel(self._asked())

@@ -8,15 +8,18 @@ from typing import Any, ClassVar
 
 from seqpa.core.hinge import HingeLearner
 from seqpa.core.learner import Learner
-from seqpa.core.problems import Binary, Multiclass, Problem
+from seqpa.core.problems import Problem
 from seqpa.errors import SeqpaError
-from seqpa.estimators._base import RULES, OnlineClassifier, Rule, from_zero, one_of
+from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin
+from seqpa.estimators._parameters import RULES, Rule, one_of
 
 
-class HingeClassifier(OnlineClassifier):
-    """Subgradient descent on the regularised hinge loss (002, slides 15-24).
+class HingeClassifier(ThroughOrigin, OnlineClassifier):
+    """Subgradient descent on the regularised hinge loss (Perceptron notes, slides 15-24).
 
-        min  ½λ‖w‖² + 1/N Σ_j max(0, margin − y_j w·x_j)
+    It minimises::
+
+        ½λ‖w‖² + 1/N Σ_j max(0, margin − y_j w·x_j)
 
     "stochastic" takes a step after each example, w ← (1 − ηλ)w + η[y w·x <= margin] y x; "batch"
     one step for each pass, with the mean of these over all examples. With margin = 0, step_size = 1
@@ -24,20 +27,53 @@ class HingeClassifier(OnlineClassifier):
     support vector machine with a constant step. Three or more classes have a weight vector each;
     the loss is that of the highest wrong label.
 
-    method          "stochastic" or "batch"
-    step_size       η
-    regularization  λ; ηλ must stay below 1
-    margin          1 as in support vector machines, 0 as in the slides
-    fit_intercept   True adds a constant feature 1, which is regularised too
-    average         True predicts with the mean of the weights after each step's example or batch
-    max_iter        passes of `fit`, at most
-    tol             `fit` leaves examples with a squared loss of at most tol alone, and stops after
-                    a pass in which none took a step; None makes max_iter plain passes
-    shuffle         a new random order for each pass of `fit`
+    Parameters
+    ----------
+    method : {"stochastic", "batch"}, default "stochastic"
+        A step for each example, or one for each pass.
+    step_size : float, default 0.1
+        η.
+    regularization : float, default 0.0
+        λ; ηλ must stay below 1.
+    margin : float, default 1.0
+        1 as in support vector machines, 0 as in the slides.
+    fit_intercept : bool, default False
+        Add a constant feature 1, which is regularised too.
+    average : bool, default False
+        Predict with the mean of the weights after each example, or after each pass of "batch".
+    max_iter : int, default 20
+        Passes of `fit`, at most.
+    tol : float or None, default 0.0
+        `fit` skips examples with a squared loss of at most `tol`, and stops after a pass in which
+        none took a step. None makes `max_iter` plain passes.
+    shuffle : bool, default True
+        Take a new random order for each pass of `fit`.
+    random_state : int, RandomState or None, default None
+        Seed of all that is drawn at random.
 
-    Attributes: `classes_`; `coef_` and `intercept_`; `n_iter_`; and the sums over all passes
-    `online_mistakes_`, `online_loss_`, `online_squared_loss_`, `n_updates_`.
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+        The labels, sorted.
+    coef_ : array of shape (1 or K, features)
+        The weights; one row for two classes.
+    intercept_ : array of shape (1 or K,)
+        The bias of each row; 0 without `fit_intercept`.
+    n_iter_ : int
+        Passes made.
+    n_updates_ : int
+        How often the weights moved.
+    online_mistakes_ : int
+        Wrong predictions in all passes, each by the weights of that moment.
+    online_loss_ : float
+        Sum of the losses ℓ.
+    online_squared_loss_ : float
+        Sum of ℓ², which the theorems bound.
+    online_cost_ : float
+        Sum of the costs ρ; without a cost the number of mistakes.
 
+    Examples
+    --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_breast_cancer(return_X_y=True)
@@ -54,7 +90,7 @@ class HingeClassifier(OnlineClassifier):
         "method": one_of("stochastic", "batch"),
         "step_size": RULES["C"],
         "regularization": RULES["epsilon"],
-        "margin": (from_zero, "a number, 0 or above"),
+        "margin": RULES["epsilon"],
     }
 
     def __init__(
@@ -81,12 +117,6 @@ class HingeClassifier(OnlineClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # scikit-learn's checks ask for boundaries away from the origin: they take an intercept.
-        tags.classifier_tags.poor_score = not self.fit_intercept
-        return tags
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.step_size * self.regularization >= 1.0:
@@ -107,4 +137,4 @@ class HingeClassifier(OnlineClassifier):
         )
 
     def _problem(self) -> Problem:
-        return Multiclass(self.margin) if self._by_label() else Binary(self.margin)
+        return self._labels_apart(self.margin)

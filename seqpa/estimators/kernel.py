@@ -4,53 +4,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from seqpa.core.costs import Cost
 from seqpa.core.dual import STRATEGIES, KernelLearner
 from seqpa.core.kernels import NAMES, Kernel, KernelFunction
 from seqpa.core.learner import OnlineLearner
-from seqpa.core.problems import Problem, Regression
-from seqpa.estimators._base import (
-    VARIANTS,
-    Floats,
-    OnlineEstimator,
-    Rule,
-    from_zero,
-    one_of,
-)
+from seqpa.core.problems import Problem
+from seqpa.estimators._base import Floats, OnlineEstimator
+from seqpa.estimators._parameters import VARIANTS, WHOLE, Rule, above_zero, is_whole, one_of
 from seqpa.estimators.classifier import CostClassifier
+from seqpa.estimators.regressor import OnlineRegressor
 
 
 def _is_gamma(value: Any) -> bool:
-    return value in ("scale", "auto") if isinstance(value, str) else from_zero(value) and value > 0
+    return value in ("scale", "auto") if isinstance(value, str) else above_zero(value)
 
 
 def _is_kernel(value: Any) -> bool:
     return callable(value) or (isinstance(value, str) and value in NAMES)
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and int(value) >= 1
-
-
-whole: Rule = (_is_whole, "a whole number, 1 or above")
 KERNEL_RULES: dict[str, Rule] = {
     "kernel": (_is_kernel, f"one of {', '.join(NAMES)}, or a function of two matrices"),
     "gamma": (_is_gamma, "'scale', 'auto' or a number above 0"),
-    "degree": whole,
+    "degree": WHOLE,
     "coef0": (lambda value: isinstance(value, Real) and math.isfinite(value), "a number"),
-    "budget": (lambda value: value is None or _is_whole(value), f"{whole[1]}, or None"),
+    "budget": (lambda value: value is None or is_whole(value), f"{WHOLE[1]}, or None"),
     "budget_strategy": one_of(*STRATEGIES),
 }
 
-# The rule of a kernel that may be left out.
-or_none: Rule = (
+# For estimators that also work without a kernel.
+KERNEL_OR_NONE: Rule = (
     lambda value: value is None or _is_kernel(value),
     f"None, {KERNEL_RULES['kernel'][1]}",
 )
@@ -59,10 +48,16 @@ or_none: Rule = (
 class KernelEstimator(OnlineEstimator):
     """Weights as a sum of support vectors, from the parameters of a kernel.
 
-    gamma_           γ as it is used, a number
-    support_vectors_ the examples in the sum, [m, features] (indices for a precomputed kernel)
-    dual_coef_       their coefficients α, [m, 1 or K]: the score of k is Σ_i α_ik K(x_i, x)
-    intercept_       the bias of each column of `dual_coef_`; zero without `fit_intercept`
+    Attributes
+    ----------
+    support_vectors_ : array or CSR matrix of shape (m, features)
+        The examples of which the weights are a sum; indices for a precomputed kernel.
+    dual_coef_ : array of shape (m, 1 or K)
+        Their coefficients α: the score of label k is Σ_i α_ik K(x_i, x).
+    intercept_ : array of shape (1 or K,)
+        The bias of each column of `dual_coef_`; 0 without `fit_intercept`.
+    gamma_ : float
+        γ as it is used.
     """
 
     kernel: str | KernelFunction | None = None
@@ -130,34 +125,87 @@ class KernelEstimator(OnlineEstimator):
 
 
 class KernelPAClassifier(CostClassifier, KernelEstimator):
-    """Passive-aggressive classification in a kernel's space (Crammer et al. 2006, §3, 7, 8).
+    """Passive-aggressive classification in a kernel's space (PA 2006, §§3, 7, 8).
 
     The weights are a sum of examples, w_k = Σ_i α_ik φ(x_i), and only inner products K(x_i, x) are
-    needed: the steps are those of `PAClassifier` (Eq. 3, 8, 41, 49), with K(x, x) for ‖x‖². Every
-    example that moves the weights becomes a support vector, or, with a `budget`, takes the place
-    of another.
+    needed: the steps are those of `PAClassifier` (PA 2006, Eq. 3, 8, 41, 49), with K(x, x) for
+    ‖x‖². Every example that moves the weights becomes a support vector; with a `budget`, it may
+    replace another.
 
-    kernel           "linear", "poly", "rbf", "precomputed", or a function (A, B) -> [rows of A,
-                     rows of B]. Precomputed: learn from the square array K(x_i, x_j), the same
-                     examples in every call; predict from K(x, x_j), all training examples j
-    gamma            γ of "poly" and "rbf": a number; "scale", 1/(features · variance of the first
-                     X); "auto", 1/features
-    degree, coef0    of "poly", (γ x·z + coef0)^degree
-    budget           None, or the highest number of support vectors at any time
-    budget_strategy  who leaves: the "oldest", the "smallest" (in its part of w), or "project", the
-                     one that the others can replace best, and they do, as far as they can: slower,
-                     and 8·budget² bytes more, but little is lost
-    variant          as in `PAClassifier`, and "perceptron": the kernel perceptron, w ← w + δ after
-                     a mistake; averaged with average=True
-    fit_intercept    True adds 1 to every inner product: a constant feature, inside the norm
-    average          True predicts with the mean of the weights after each example; not with a
-                     budget
-    C, margin, cost, update, max_iter, tol, shuffle, class_weight: as in `PAClassifier`
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "precomputed"} or function, default "rbf"
+        K(x, z), by name or as a function (A, B) -> array [rows of A, rows of B]. With "precomputed"
+        learn from the square array K(x_i, x_j), the same examples in every call, and predict from
+        K(x, x_j) with all training examples j.
+    gamma : "scale", "auto" or float, default "scale"
+        γ of "poly" and "rbf". "scale" is 1/(features · variance of the first X), "auto" 1/features.
+    degree : int, default 3
+        Degree of "poly".
+    coef0 : float, default 0.0
+        Constant of "poly", (γ x·z + coef0)^degree.
+    budget : int or None, default None
+        The highest number of support vectors at any time; None for no limit.
+    budget_strategy : {"oldest", "smallest", "project"}, default "oldest"
+        Which support vector leaves: the oldest, the one with the smallest part in w, or the one
+        that the others can replace best. With "project" the others take over what they can; it is
+        slower and needs 8·budget² more bytes, but loses little.
+    C : float, default 1.0
+        Aggressiveness: how far one example may move the weights.
+    variant : {"PA", "PA-I", "PA-II", "PA-LS", "perceptron"}, default "PA-I"
+        As in `PAClassifier`; "perceptron" is the kernel perceptron, w ← w + δ after a mistake.
+    margin : float, default 1.0
+        By how much a right prediction must win; 1 in PA 2006.
+    cost : Hierarchy, dict, array, function or None, default None
+        ρ, what each mistake costs: a `Hierarchy`; a table {right: {predicted: cost}} or
+        {(right, predicted): cost}; a square array in the order of `classes_`; or a function of two
+        labels. None counts mistakes.
+    update : {"prediction-based", "max-loss"}, default "prediction-based"
+        With a cost, the label that the right one is compared with.
+    fit_intercept : bool, default False
+        Add 1 to every inner product: a constant feature, which counts in the norm.
+    average : bool, default False
+        Predict with the mean of the weights after each example; not possible with a budget.
+    max_iter : int, default 20
+        Passes of `fit`, at most.
+    tol : float or None, default 1e-3
+        `fit` skips examples with a squared loss of at most `tol`, and stops when none is left
+        (batch conversion, PA 2003, §4). None makes `max_iter` plain passes.
+    shuffle : bool, default True
+        Take a new random order for each pass of `fit`.
+    random_state : int, RandomState or None, default None
+        Seed of all that is drawn at random.
+    class_weight : dict, "balanced" or None, default None
+        Factors of C: {class: factor}, or "balanced", inversely to the classes' frequencies. An
+        example's C holds for all labels that it moves.
 
-    Attributes: `classes_`; `support_vectors_`, `dual_coef_` [m, 1 or K], `intercept_`, `gamma_`;
-    `n_iter_`; and the sums over all passes `online_mistakes_`, `online_loss_`,
-    `online_squared_loss_`, `online_cost_`, `n_updates_`.
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+        The labels, sorted.
+    support_vectors_ : array or CSR matrix of shape (m, features)
+        The examples of which the weights are a sum; indices for a precomputed kernel.
+    dual_coef_ : array of shape (m, 1 or K)
+        Their coefficients α: the score of label k is Σ_i α_ik K(x_i, x).
+    intercept_ : array of shape (1 or K,)
+        The bias of each column of `dual_coef_`; 0 without `fit_intercept`.
+    gamma_ : float
+        γ as it is used.
+    n_iter_ : int
+        Passes made.
+    n_updates_ : int
+        How often the weights moved.
+    online_mistakes_ : int
+        Wrong predictions in all passes, each by the weights of that moment.
+    online_loss_ : float
+        Sum of the losses ℓ.
+    online_squared_loss_ : float
+        Sum of ℓ², which the theorems bound.
+    online_cost_ : float
+        Sum of the costs ρ; without a cost the number of mistakes.
 
+    Examples
+    --------
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
     >>> X = X / 16
@@ -216,19 +264,75 @@ class KernelPAClassifier(CostClassifier, KernelEstimator):
         self.class_weight = class_weight
 
 
-class KernelPARegressor(RegressorMixin, KernelEstimator):
-    """Passive-aggressive regression in a kernel's space (Crammer et al. 2006, §3 and 5, Eq. 19).
+class KernelPARegressor(OnlineRegressor, KernelEstimator):
+    """Passive-aggressive regression in a kernel's space (PA 2006, §§3, 5, Eq. 19).
 
     w ← w + sign(y − w·φ(x)) τ φ(x), with τ as in `PARegressor` and K(x, x) for ‖x‖².
 
-    epsilon  errors up to here cost nothing
-    kernel, gamma, degree, coef0, budget, budget_strategy, fit_intercept, average: as in
-    `KernelPAClassifier`; C, variant, max_iter, tol, shuffle: as in `PARegressor`
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "precomputed"} or function, default "rbf"
+        K(x, z), by name or as a function (A, B) -> array [rows of A, rows of B]. With "precomputed"
+        learn from the square array K(x_i, x_j), the same examples in every call, and predict from
+        K(x, x_j) with all training examples j.
+    gamma : "scale", "auto" or float, default "scale"
+        γ of "poly" and "rbf". "scale" is 1/(features · variance of the first X), "auto" 1/features.
+    degree : int, default 3
+        Degree of "poly".
+    coef0 : float, default 0.0
+        Constant of "poly", (γ x·z + coef0)^degree.
+    budget : int or None, default None
+        The highest number of support vectors at any time; None for no limit.
+    budget_strategy : {"oldest", "smallest", "project"}, default "oldest"
+        Which support vector leaves: the oldest, the one with the smallest part in w, or the one
+        that the others can replace best. With "project" the others take over what they can; it is
+        slower and needs 8·budget² more bytes, but loses little.
+    epsilon : float, default 0.1
+        Errors up to here cost nothing.
+    C : float, default 1.0
+        Aggressiveness: how far one example may move the weights.
+    variant : {"PA", "PA-I", "PA-II", "PA-LS"}, default "PA-I"
+        How far a step goes: "PA" all the way (PA 2006, Eq. 3), "PA-I" at most C, "PA-II" shortened
+        by 1/2C (both Eq. 8), "PA-LS" least squares (Mini-batch PA, Eq. 9). "PA" does not use C.
+    fit_intercept : bool, default False
+        Add 1 to every inner product: a constant feature, which counts in the norm.
+    average : bool, default False
+        Predict with the mean of the weights after each example; not possible with a budget.
+    max_iter : int, default 20
+        Passes of `fit`, at most.
+    tol : float or None, default 1e-3
+        `fit` skips examples with a squared loss of at most `tol`, and stops when none is left
+        (batch conversion, PA 2003, §4). None makes `max_iter` plain passes.
+    shuffle : bool, default True
+        Take a new random order for each pass of `fit`.
+    random_state : int, RandomState or None, default None
+        Seed of all that is drawn at random.
 
-    Attributes: `support_vectors_`, `dual_coef_` [m, 1], `intercept_`, `gamma_`; `n_iter_`; and the
-    sums over all passes `online_mistakes_` (losses above 0), `online_loss_`,
-    `online_squared_loss_`, `n_updates_`.
+    Attributes
+    ----------
+    support_vectors_ : array or CSR matrix of shape (m, features)
+        The examples of which the weights are a sum; indices for a precomputed kernel.
+    dual_coef_ : array of shape (m, 1 or K)
+        Their coefficients α: the score of label k is Σ_i α_ik K(x_i, x).
+    intercept_ : array of shape (1 or K,)
+        The bias of each column of `dual_coef_`; 0 without `fit_intercept`.
+    gamma_ : float
+        γ as it is used.
+    n_iter_ : int
+        Passes made.
+    n_updates_ : int
+        How often the weights moved.
+    online_mistakes_ : int
+        Wrong predictions in all passes, each by the weights of that moment.
+    online_loss_ : float
+        Sum of the losses ℓ.
+    online_squared_loss_ : float
+        Sum of ℓ², which the theorems bound.
+    online_cost_ : float
+        Sum of the costs ρ; without a cost the number of mistakes.
 
+    Examples
+    --------
     >>> rng = np.random.default_rng(3)
     >>> X = rng.uniform(-3, 3, (400, 2))
     >>> y = np.sin(X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=400)
@@ -270,28 +374,6 @@ class KernelPARegressor(RegressorMixin, KernelEstimator):
         self.tol = tol
         self.shuffle = shuffle
         self.random_state = random_state
-
-    def fit(self, X: Any, y: Any) -> KernelPARegressor:
-        """Learn from the beginning: up to `max_iter` passes over X [n, features] and y [n]."""
-        return self._learn(X, y, begin=True, once=False)
-
-    def partial_fit(self, X: Any, y: Any) -> KernelPARegressor:
-        """Go on learning: one pass over the examples in the given order."""
-        return self._learn(X, y, begin=self._first(), once=True)
-
-    def _learn(self, X: Any, y: Any, *, begin: bool, once: bool) -> KernelPARegressor:
-        self._check_parameters()
-        X, y = self._validate(X, y, reset=begin, y_numeric=True)
-        target = np.asarray(y, dtype=np.float64)
-        self._train(X, target, C=self.C, begin=begin, once=once)
-        return self
-
-    def _problem(self) -> Problem:
-        return Regression(self.epsilon)
-
-    def predict(self, X: Any) -> Floats:
-        """w·φ(x)."""
-        return self._scores(X)[:, 0]
 
 
 def _variance(X: Any) -> float:

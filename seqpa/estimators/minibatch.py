@@ -11,40 +11,100 @@ from seqpa.core.costs import Cost
 from seqpa.core.kernels import KernelFunction
 from seqpa.core.learner import OnlineLearner
 from seqpa.core.steps import USES_C
-from seqpa.estimators._base import Floats, LinearEstimator, OnlineClassifier, Rule, one_of
+from seqpa.estimators._base import Floats, LinearEstimator
+from seqpa.estimators._labels import OnlineClassifier
+from seqpa.estimators._parameters import WHOLE, Rule, one_of
 from seqpa.estimators.classifier import CostClassifier
-from seqpa.estimators.kernel import KERNEL_RULES, KernelEstimator, or_none, whole
+from seqpa.estimators.kernel import KERNEL_OR_NONE, KERNEL_RULES, KernelEstimator
 
 
 class MiniBatchPAClassifier(CostClassifier, KernelEstimator, OnlineClassifier):
-    """Passive-aggressive classification by mini-batches (Perez-Suay et al., §3.2 and 3.3).
+    """Passive-aggressive classification by mini-batches (Mini-batch PA, §§3.2, 3.3).
 
     The B constraints of a mini-batch are met by one step, w ← w + Σ τ_k δ_k (Eq. 12), the smallest
     that meets them up to slack. τ solves, exactly, a quadratic problem with A_jk = δ_j·δ_k and
-    ℓ_k = 1 − y_k f_k, not cut off at 0:
+    ℓ_k = 1 − y_k f_k, not cut off at 0::
 
         "PA-I"   BPAI   max −½ τᵀAτ + τᵀℓ, 0 <= τ <= C        (Eq. 15, 16)
         "PA-II"  BPAII  max −½ τᵀ(A + I/2C)τ + τᵀℓ, 0 <= τ    (Eq. 17, 18)
         "PA-LS"  BPALS  τ = (A + I/2C)⁻¹ ℓ                    (Eq. 19)
 
-    Eq. 17 and 19 are printed with 1/2C·τᵀτ and I/C: deriving them again from the penalty Cξ² gives
-    1/4C·τᵀτ and I/2C, as here, and so B = 1 is PA-I, PA-II, PA-LS, that is `PAClassifier`. For
+    Eq. 17 and 19 are printed with 1/2C·τᵀτ and I/C. Derived again from the penalty Cξ² they have
+    1/4C·τᵀτ and I/2C, as here, and only so is B = 1 PA-I, PA-II, PA-LS, that is `PAClassifier`. For
     three classes or more, or with a cost, each example brings the constraint that `PAClassifier`
     would look at.
 
-    batch_size      B; what is left over at the end of a pass is a smaller mini-batch. A mini-batch
-                    in which no squared loss exceeds `tol` is left alone
-    kernel          None for weights on the features themselves, or as in `KernelPAClassifier`
-    fit_intercept   True puts a bias inside the norm, as the paper has it (Eq. 14)
-    gamma, degree, coef0: as in `KernelPAClassifier`
-    C, margin, cost, update, average, max_iter, tol, shuffle, class_weight: as in `PAClassifier`
+    Parameters
+    ----------
+    batch_size : int, default 10
+        B. What is left over at the end of a pass is a smaller mini-batch. A mini-batch in which no
+        squared loss exceeds `tol` is skipped.
+    kernel : {"linear", "poly", "rbf", "precomputed"}, function or None, default None
+        None for weights on the features themselves, otherwise as in `KernelPAClassifier`.
+    gamma : "scale", "auto" or float, default "scale"
+        γ of "poly" and "rbf". "scale" is 1/(features · variance of the first X), "auto" 1/features.
+    degree : int, default 3
+        Degree of "poly".
+    coef0 : float, default 0.0
+        Constant of "poly", (γ x·z + coef0)^degree.
+    C : float, default 1.0
+        Aggressiveness: how far one example may move the weights.
+    variant : {"PA-I", "PA-II", "PA-LS"}, default "PA-I"
+        Which of the three quadratic problems above.
+    margin : float, default 1.0
+        By how much a right prediction must win; 1 in PA 2006.
+    cost : Hierarchy, dict, array, function or None, default None
+        ρ, what each mistake costs: a `Hierarchy`; a table {right: {predicted: cost}} or
+        {(right, predicted): cost}; a square array in the order of `classes_`; or a function of two
+        labels. None counts mistakes.
+    update : {"prediction-based", "max-loss"}, default "prediction-based"
+        With a cost, the label that the right one is compared with.
+    fit_intercept : bool, default False
+        Put a bias inside the norm (Mini-batch PA, Eq. 14).
+    average : bool, default False
+        Predict with the mean of the weights after each example, instead of the last weights.
+    max_iter : int, default 20
+        Passes of `fit`, at most.
+    tol : float or None, default 1e-3
+        `fit` skips examples with a squared loss of at most `tol`, and stops when none is left
+        (batch conversion, PA 2003, §4). None makes `max_iter` plain passes.
+    shuffle : bool, default True
+        Take a new random order for each pass of `fit`.
+    random_state : int, RandomState or None, default None
+        Seed of all that is drawn at random.
+    class_weight : dict, "balanced" or None, default None
+        Factors of C: {class: factor}, or "balanced", inversely to the classes' frequencies. An
+        example's C holds for all labels that it moves.
 
-    Attributes: `classes_`; `coef_` and `intercept_`, or with a kernel `support_vectors_`,
-    `dual_coef_`, `intercept_`, `gamma_`; `n_iter_`; `n_updates_`, the number of examples with a
-    τ that is not 0; and the sums over all passes `online_mistakes_`, `online_loss_`,
-    `online_squared_loss_`, `online_cost_`, in which each example meets the weights from before its
-    mini-batch.
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+        The labels, sorted.
+    coef_ : array of shape (1 or K, features)
+        The weights; without a kernel only.
+    intercept_ : array of shape (1 or K,)
+        The bias of each label; 0 without `fit_intercept`.
+    support_vectors_ : array or CSR matrix of shape (m, features)
+        With a kernel, the examples of which the weights are a sum.
+    dual_coef_ : array of shape (m, 1 or K)
+        With a kernel, their coefficients.
+    gamma_ : float
+        With a kernel, γ as it is used.
+    n_iter_ : int
+        Passes made.
+    n_updates_ : int
+        The number of examples whose τ is not 0.
+    online_mistakes_ : int
+        Wrong predictions in all passes, each by the weights from before its mini-batch.
+    online_loss_ : float
+        Sum of the losses ℓ under those weights.
+    online_squared_loss_ : float
+        Sum of ℓ².
+    online_cost_ : float
+        Sum of the costs ρ; without a cost the number of mistakes.
 
+    Examples
+    --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
@@ -58,8 +118,8 @@ class MiniBatchPAClassifier(CostClassifier, KernelEstimator, OnlineClassifier):
 
     _rules: ClassVar[dict[str, Rule]] = {
         **KERNEL_RULES,
-        "kernel": or_none,
-        "batch_size": whole,
+        "kernel": KERNEL_OR_NONE,
+        "batch_size": WHOLE,
         "variant": one_of(*USES_C),
     }
 

@@ -9,34 +9,75 @@ from typing import Any, ClassVar
 from seqpa.core.learner import Learner
 from seqpa.core.mira import PrototypeLearner
 from seqpa.core.problems import Multiclass, Problem
-from seqpa.estimators._base import OnlineClassifier, Rule, one_of
+from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin
+from seqpa.estimators._parameters import Rule, one_of
 
 
-class MIRAClassifier(OnlineClassifier):
-    """The Margin Infused Relaxed Algorithm (Crammer and Singer 2003), the baseline of 003 and 004.
+class MIRAClassifier(ThroughOrigin, OnlineClassifier):
+    """The Margin Infused Relaxed Algorithm (MIRA 2003).
 
     A weight vector for each label. An example moves them as little as it can to make its label
-    beat every other one by `margin`,
+    beat every other one by `margin`::
 
         min ½‖W − W_t‖² + Cξ   s.t.   w_y·x − w_r·x >= margin − ξ   for all r ≠ y
 
-    where `PAClassifier` looks at the highest wrong label only. The solution is w_r += τ_r x with
-    Σ τ = 0, τ_r <= 0 for r ≠ y and τ_y <= C, found exactly, as a projection onto the simplex. This
-    is Crammer and Singer's programme, min ½Σ‖w_r + τ_r x‖² under τ_r <= [r = y], with C = 1 and
-    their margin parameter β (`seqpa.core.mira` shows why); 003 ran it with β = 0.01, 004 with a
-    margin of 0.1. For two classes it is PA-I, and so with the margins hard (variant="PA") the PA of
-    003, as that paper says.
+    where `PAClassifier` looks at the highest wrong label only. The solution is w_r += τ_r x with Σ
+    τ = 0, τ_r <= 0 for r ≠ y and τ_y <= C, found exactly, as a projection onto the simplex. This is
+    the programme of MIRA 2003, min ½Σ‖w_r + τ_r x‖² under τ_r <= [r = y], with C = 1 and their
+    margin parameter β (`seqpa.core.mira` shows why). PA 2006, §10.3 compares with β = 0.01,
+    Ellipsoid with a margin of 0.1. For two classes it is PA-I, and with variant="PA" the PA of PA
+    2006, as that paper says.
 
-    Bounds: Theorems 2, 4 and 5 of 003 hold for the variants "PA", "PA-I" and "PA-II".
+    Bounds: PA 2006, Theorems 2, 4 and 5 hold for the variants "PA", "PA-I" and "PA-II".
 
-    margin         β of Crammer and Singer
-    C, variant     "PA-I" is the programme above; "PA" has no ξ, "PA-II" pays Cξ²
-    fit_intercept, average, max_iter, tol, shuffle, class_weight: as in `PAClassifier`
+    Parameters
+    ----------
+    C : float, default 1.0
+        Aggressiveness: how far one example may move the weights.
+    variant : {"PA", "PA-I", "PA-II"}, default "PA-I"
+        "PA-I" is the programme above; "PA" has no ξ, "PA-II" pays Cξ².
+    margin : float, default 1.0
+        β of MIRA 2003.
+    fit_intercept : bool, default False
+        Add a constant feature 1, which counts in the norm.
+    average : bool, default False
+        Predict with the mean of the weights after each example, instead of the last weights.
+    max_iter : int, default 20
+        Passes of `fit`, at most.
+    tol : float or None, default 1e-6
+        `fit` skips examples with a squared loss of at most `tol`, and stops when none is left
+        (batch conversion, PA 2003, §4). None makes `max_iter` plain passes.
+    shuffle : bool, default True
+        Take a new random order for each pass of `fit`.
+    random_state : int, RandomState or None, default None
+        Seed of all that is drawn at random.
+    class_weight : dict, "balanced" or None, default None
+        Factors of C: {class: factor}, or "balanced", inversely to the classes' frequencies. An
+        example's C holds for all labels that it moves.
 
-    Attributes: `classes_`; `coef_` [K, features] (K = 2 for two classes) and `intercept_`;
-    `n_iter_`; and the sums over all passes `online_mistakes_`, `online_loss_` (of the worst label),
-    `online_squared_loss_`, `n_updates_`.
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+        The labels, sorted.
+    coef_ : array of shape (K, features)
+        The weights, also for two classes a row for each.
+    intercept_ : array of shape (K,)
+        The bias of each row; 0 without `fit_intercept`.
+    n_iter_ : int
+        Passes made.
+    n_updates_ : int
+        How often the weights moved.
+    online_mistakes_ : int
+        Wrong predictions in all passes, each by the weights of that moment.
+    online_loss_ : float
+        Sum of the losses ℓ.
+    online_squared_loss_ : float
+        Sum of ℓ², which the theorems bound.
+    online_cost_ : float
+        Sum of the costs ρ; without a cost the number of mistakes.
 
+    Examples
+    --------
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
     >>> model = MIRAClassifier(C=0.001, average=True, max_iter=5, random_state=1)
@@ -69,12 +110,6 @@ class MIRAClassifier(OnlineClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
         self.class_weight = class_weight
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # scikit-learn's checks ask for boundaries away from the origin: they take an intercept.
-        tags.classifier_tags.poor_score = not self.fit_intercept
-        return tags
 
     def _geometry(self) -> Callable[..., Learner]:
         return partial(PrototypeLearner, rule="all")

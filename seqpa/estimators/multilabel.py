@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,28 +14,73 @@ from seqpa.core.problems import Multilabel, Problem
 from seqpa.errors import SeqpaError
 from seqpa.estimators._base import Floats, LinearEstimator
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
-    """Passive-aggressive multilabel classification by label ranking (Crammer et al. 2006, §7).
+    """Passive-aggressive multilabel classification by label ranking (PA 2006, §7).
 
     Every relevant label must be ranked above every irrelevant one, the lowest of the former above
-    the highest of the latter by `margin` (Eq. 33, 36-41). Each label has its own weight vector, or
-    with `features` all share one over Φ(x, y).
+    the highest of the latter by `margin` (PA 2006, Eq. 33, 36-41). Each label has its own weight
+    vector, or with `features` all share one over Φ(x, y).
 
-    The ranking is what is learned (`decision_function`, `rank`). For sets of labels `predict`
-    cuts it at `threshold_`: the mean, over the examples of the last `fit` or `partial_fit`, of the
+    The ranking is what is learned (`decision_function`, `rank`). For sets of labels `predict` cuts
+    it at `threshold_`: the mean, over the examples of the last `fit` or `partial_fit`, of the
     middle between the lowest relevant and the highest irrelevant score.
 
-    margin         1 in the paper
-    features       `LabelTfidf()`, any feature map, or a function (X, index of label) -> matrix
-    C, variant, fit_intercept, average, max_iter, tol, shuffle: as in `PAClassifier`
+    Parameters
+    ----------
+    C : float, default 1.0
+        Aggressiveness: how far one example may move the weights.
+    variant : {"PA", "PA-I", "PA-II", "PA-LS"}, default "PA-I"
+        How far a step goes: "PA" all the way (PA 2006, Eq. 3), "PA-I" at most C, "PA-II" shortened
+        by 1/2C (both Eq. 8), "PA-LS" least squares (Mini-batch PA, Eq. 9). "PA" does not use C.
+    margin : float, default 1.0
+        By how much the relevant labels must win; 1 in PA 2006.
+    fit_intercept : bool, default False
+        Add a constant feature 1, which counts in the norm.
+    average : bool, default False
+        Predict with the mean of the weights after each example, instead of the last weights.
+    max_iter : int, default 20
+        Passes of `fit`, at most.
+    tol : float or None, default 1e-3
+        `fit` skips examples with a squared loss of at most `tol`, and stops when none is left
+        (batch conversion, PA 2003, §4). None makes `max_iter` plain passes.
+    shuffle : bool, default True
+        Take a new random order for each pass of `fit`.
+    random_state : int, RandomState or None, default None
+        Seed of all that is drawn at random.
+    features : FeatureMap, function or None, default None
+        Label-dependent features and one weight vector for all labels (PA 2006, §7, Eq. 37-38):
+        `LabelTfidf()`, any feature map, or a function (X, index of label) -> matrix. `partial_fit`
+        fits the map to its first examples only.
 
-    y is an indicator array or sparse matrix [n, labels] of 0 and 1.
+    Attributes
+    ----------
+    classes_ : array of shape (labels,)
+        The columns of y.
+    threshold_ : float
+        Where `predict` cuts the scores.
+    coef_ : array of shape (K, features)
+        The weights, also for two classes a row for each.
+    intercept_ : array of shape (K,)
+        The bias of each row; 0 without `fit_intercept`.
+    n_iter_ : int
+        Passes made.
+    n_updates_ : int
+        How often the weights moved.
+    online_mistakes_ : int
+        Wrong predictions in all passes, each by the weights of that moment.
+    online_loss_ : float
+        Sum of the losses ℓ.
+    online_squared_loss_ : float
+        Sum of ℓ², which the theorems bound.
+    online_cost_ : float
+        Sum of the costs ρ; without a cost the number of mistakes.
 
-    Attributes: `coef_` [labels, features] and `intercept_`; `threshold_`; `classes_`, the columns
-    of y; `n_iter_`; and the sums over all passes `online_mistakes_` (wrong rankings),
-    `online_loss_`, `online_squared_loss_`, `n_updates_`.
-
+    Examples
+    --------
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklearn.metrics import label_ranking_average_precision_score
     >>> X, Y = make_multilabel_classification(400, 30, n_classes=6, random_state=2)
@@ -81,18 +126,43 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> PAMultilabelClassifier:
-        """Learn from the beginning: up to `max_iter` passes over X [n, features], y [n, labels]."""
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from the beginning, in up to `max_iter` passes.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        y : array or sparse matrix of shape (n, labels)
+            1 where a label is relevant, otherwise 0.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
         return self._learn(X, y, begin=True, once=False)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> PAMultilabelClassifier:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Go on learning: one pass over the examples in the given order.
 
-        classes  not needed: the columns of y are the labels
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        y : array or sparse matrix of shape (n, labels)
+            1 where a label is relevant, otherwise 0.
+        classes : object, default None
+            Not used: the columns of y are the labels.
+
+        Returns
+        -------
+        self
+            The estimator.
         """
         return self._learn(X, y, begin=self._first(), once=True)
 
-    def _learn(self, X: Any, y: Any, *, begin: bool, once: bool) -> PAMultilabelClassifier:
+    def _learn(self, X: Any, y: Any, *, begin: bool, once: bool) -> Self:
         self._check_parameters()
         if y is None:
             raise SeqpaError(
@@ -125,15 +195,48 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
         return Multilabel(self.margin)
 
     def decision_function(self, X: Any) -> Floats:
-        """The score of each label less `threshold_` [n, labels]: the higher, the more relevant."""
+        """The score of each label less `threshold_`.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+
+        Returns
+        -------
+        array of shape (n, labels)
+            The higher, the more relevant.
+        """
         return self._scores(X) - self.threshold_
 
     def rank(self, X: Any) -> NDArray[np.intp]:
-        """The labels' indices [n, labels], the most relevant first."""
+        """The labels of each example, the most relevant first.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+
+        Returns
+        -------
+        array of shape (n, labels)
+            Indices of labels.
+        """
         return np.argsort(-self._scores(X), axis=1, kind="stable")
 
     def predict(self, X: Any) -> NDArray[np.int_]:
-        """1 for the labels whose score exceeds `threshold_`, otherwise 0 [n, labels]."""
+        """The labels whose score exceeds `threshold_`.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+
+        Returns
+        -------
+        array of shape (n, labels)
+            1 for those labels, otherwise 0.
+        """
         return (self.decision_function(X) > 0.0).astype(int)
 
 

@@ -7,13 +7,14 @@ from typing import Any
 
 from seqpa.core.learner import Learner
 from seqpa.core.multiplicative import MultiplicativeLearner
-from seqpa.core.problems import Multiclass, Problem, Regression, Uniclass
-from seqpa.estimators._base import Floats, OnlineClassifier, OnlineEstimator
+from seqpa.core.problems import Multiclass, Problem, Uniclass
+from seqpa.estimators._base import OnlineEstimator
+from seqpa.estimators._labels import OnlineClassifier
 from seqpa.estimators.regressor import PARegressor
 from seqpa.estimators.uniclass import PAUniclass
 
 
-class _Multiplicative(OnlineEstimator):
+class MultiplicativeEstimator(OnlineEstimator):
     """What the three share: the geometry, and input that must not be negative."""
 
     def __sklearn_tags__(self) -> Any:
@@ -30,29 +31,65 @@ class _Multiplicative(OnlineEstimator):
         return MultiplicativeLearner
 
 
-class MultiplicativePAClassifier(_Multiplicative, OnlineClassifier):
-    """Multiplicative passive-aggressive classification (Crammer et al. 2003, §6).
+class MultiplicativePAClassifier(MultiplicativeEstimator, OnlineClassifier):
+    """Multiplicative passive-aggressive classification (PA 2003, §6).
 
     The weights of all labels together are one distribution: w_k,j >= 0, Σ w_k,j = 1. The right
     label y must beat the highest wrong one r by `margin`; where it does not, w_y,j goes up by the
-    factor exp(τ x_j), w_r,j down by it, and all are divided by their sum, with ℓ = max(0, margin −
-    (w_y·x − w_r·x)) and τ = 4ℓ/(2‖x‖∞)² = ℓ/‖x‖∞² (`seqpa.core.multiplicative` derives it). Two
-    classes have two vectors as well: with one vector on the simplex and x >= 0, as the paper has
-    it, w·x cannot be negative. Theorem 4 holds with B = max (2‖x‖∞)².
+    factor exp(τ x_j), w_r,j down by it, and all are divided by their sum, with
+    ℓ = max(0, margin − (w_y·x − w_r·x)) and τ = 4ℓ/(2‖x‖∞)² = ℓ/‖x‖∞² (`seqpa.core.multiplicative`
+    derives it). Two classes have two vectors as well: with one vector on the simplex and x >= 0, as
+    PA 2003 has it, w·x cannot be negative. PA 2003, Theorem 4 holds with B = max (2‖x‖∞)².
 
     It suits many features of which few matter: the bound grows with the logarithm of their number.
+    X must not be negative.
 
-    margin         what the scores must differ by; they are at most ‖x‖∞, and for most data a
-                   small part of it is all that a distribution can reach
-    C, variant     "PA" is the paper's; "PA-I", "PA-II" and "PA-LS" bound τ as they do elsewhere
-    fit_intercept, average, max_iter, tol, shuffle: as in `PAClassifier`
+    Parameters
+    ----------
+    margin : float, default 0.01
+        What the scores must differ by. They are at most ‖x‖∞, and for most data a distribution can
+        reach only a small part of it.
+    C : float, default 1.0
+        Aggressiveness: how far one example may move the weights.
+    variant : {"PA", "PA-I", "PA-II", "PA-LS"}, default "PA"
+        "PA" is the step of PA 2003; the others limit τ as in `PAClassifier`.
+    fit_intercept : bool, default False
+        Add a constant feature 1, which counts in the norm.
+    average : bool, default False
+        Predict with the mean of the weights after each example, instead of the last weights.
+    max_iter : int, default 20
+        Passes of `fit`, at most.
+    tol : float or None, default 1e-6
+        `fit` skips examples with a squared loss of at most `tol`, and stops when none is left
+        (batch conversion, PA 2003, §4). None makes `max_iter` plain passes.
+    shuffle : bool, default True
+        Take a new random order for each pass of `fit`.
+    random_state : int, RandomState or None, default None
+        Seed of all that is drawn at random.
 
-    X must not be negative (array or CSR).
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+        The labels, sorted.
+    coef_ : array of shape (K, features)
+        The weights, also for two classes a row for each.
+    intercept_ : array of shape (K,)
+        The bias of each row; 0 without `fit_intercept`.
+    n_iter_ : int
+        Passes made.
+    n_updates_ : int
+        How often the weights moved.
+    online_mistakes_ : int
+        Wrong predictions in all passes, each by the weights of that moment.
+    online_loss_ : float
+        Sum of the losses ℓ.
+    online_squared_loss_ : float
+        Sum of ℓ², which the theorems bound.
+    online_cost_ : float
+        Sum of the costs ρ; without a cost the number of mistakes.
 
-    Attributes: `classes_`; `coef_` [K, features] (K = 2 for two classes) and `intercept_`;
-    `n_iter_`; and the sums over all passes `online_mistakes_`, `online_loss_`,
-    `online_squared_loss_`, `n_updates_`.
-
+    Examples
+    --------
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
     >>> model = MultiplicativePAClassifier(average=True, random_state=1)
@@ -91,20 +128,59 @@ class MultiplicativePAClassifier(_Multiplicative, OnlineClassifier):
         return Multiclass(self.margin)
 
 
-class MultiplicativePARegressor(_Multiplicative, PARegressor):
-    """Multiplicative passive-aggressive regression (Crammer et al. 2003, §6).
+class MultiplicativePARegressor(MultiplicativeEstimator, PARegressor):
+    """Multiplicative passive-aggressive regression (PA 2003, §6).
 
     A prediction is a mean of the features, weighted by a distribution w: the features may be the
     predictions of experts. w_j ← w_j exp(±τ x_j)/Z where |y − w·x| > ε, with ± the sign of y − w·x,
-    ℓ = |y − w·x| − ε and τ = 4ℓ/‖x‖∞². Theorem 4: Σℓ² + 2(ε − ε*)Σℓ <= ½ max‖x‖∞² D(u‖w₁).
+    ℓ = |y − w·x| − ε and τ = 4ℓ/‖x‖∞². The bound is PA 2003, Theorem 4:
+    Σℓ² + 2(ε − ε*)Σℓ <= ½ max‖x‖∞² D(u‖w₁).
 
-    C, variant     "PA" is the paper's; "PA-I", "PA-II" and "PA-LS" bound τ as they do elsewhere
-    fit_intercept  True adds the feature 1: one more expert
-    epsilon, average, max_iter, tol, shuffle: as in `PARegressor`
+    X must not be negative, and a y outside the range of the features' values is out of reach.
 
-    X must not be negative (array or CSR), and y lies between the features' values or is out of
-    reach. Attributes: those of `PARegressor`; `coef_` and `intercept_` add up to 1.
+    Parameters
+    ----------
+    epsilon : float, default 0.1
+        Errors up to here cost nothing.
+    C : float, default 1.0
+        Aggressiveness: how far one example may move the weights.
+    variant : {"PA", "PA-I", "PA-II", "PA-LS"}, default "PA"
+        "PA" is the step of PA 2003; the others limit τ as in `PARegressor`.
+    fit_intercept : bool, default False
+        Add the feature 1: one more expert.
+    average : bool, default False
+        Predict with the mean of the weights after each example, instead of the last weights.
+    max_iter : int, default 20
+        Passes of `fit`, at most.
+    tol : float or None, default 1e-5
+        `fit` skips examples with a squared loss of at most `tol`, and stops when none is left
+        (batch conversion, PA 2003, §4). None makes `max_iter` plain passes.
+    shuffle : bool, default True
+        Take a new random order for each pass of `fit`.
+    random_state : int, RandomState or None, default None
+        Seed of all that is drawn at random.
 
+    Attributes
+    ----------
+    coef_ : array of shape (features,)
+        The weights; with `intercept_` they add up to 1.
+    intercept_ : array of shape (1,)
+        The bias; 0 without `fit_intercept`.
+    n_iter_ : int
+        Passes made.
+    n_updates_ : int
+        How often the weights moved.
+    online_mistakes_ : int
+        Wrong predictions in all passes, each by the weights of that moment.
+    online_loss_ : float
+        Sum of the losses ℓ.
+    online_squared_loss_ : float
+        Sum of ℓ², which the theorems bound.
+    online_cost_ : float
+        Sum of the costs ρ; without a cost the number of mistakes.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(3)
     >>> experts = rng.uniform(0, 5, (400, 50))
@@ -132,25 +208,58 @@ class MultiplicativePARegressor(_Multiplicative, PARegressor):
             epsilon, C, variant, fit_intercept, average, max_iter, tol, shuffle, random_state
         )
 
-    def _problem(self) -> Problem:
-        return Regression(self.epsilon)
 
-
-class MultiplicativePAUniclass(_Multiplicative, PAUniclass):
-    """Multiplicative passive-aggressive uniclass prediction (Crammer et al. 2003, §6).
+class MultiplicativePAUniclass(MultiplicativeEstimator, PAUniclass):
+    """Multiplicative passive-aggressive uniclass prediction (PA 2003, §6).
 
     A ball whose centre is a distribution: w_j ← w_j exp(τ v_j)/Z, v = (x − w)/‖x − w‖, where
-    ‖x − w‖ > ε, with ℓ = ‖x − w‖ − ε and τ = 4ℓ/(2‖v‖∞)² = ℓ/‖v‖∞². The paper prints ℓ/8‖v‖∞², with
+    ‖x − w‖ > ε, with ℓ = ‖x − w‖ − ε and τ = 4ℓ/(2‖v‖∞)² = ℓ/‖v‖∞². PA 2003 prints ℓ/8‖v‖∞², with
     which its Theorem 4 does not hold; `seqpa.core.multiplicative` has both sides. It suits examples
-    that are distributions themselves: shares, counts over their sum.
+    that are distributions themselves: shares, counts over their sum. X must not be negative.
 
-    epsilon       the radius
-    C, variant    "PA" is the paper's; "PA-I" and "PA-II" bound τ as they do elsewhere
-    average, max_iter, tol, shuffle: as in `PAUniclass`
+    Parameters
+    ----------
+    epsilon : float, default 1.0
+        The radius.
+    C : float, default 1.0
+        Aggressiveness: how far one example may move the weights.
+    variant : {"PA", "PA-I", "PA-II"}, default "PA"
+        "PA" is the step of PA 2003; the others limit τ as in `PAUniclass`.
+    average : bool, default False
+        Report the mean of the centres after each example.
+    max_iter : int, default 20
+        Passes of `fit`, at most.
+    tol : float or None, default 0.0
+        `fit` skips examples with a squared loss of at most `tol`, and stops when none is left
+        (batch conversion, PA 2003, §4). None makes `max_iter` plain passes.
+    shuffle : bool, default True
+        Take a new random order for each pass of `fit`.
+    random_state : int, RandomState or None, default None
+        Seed of all that is drawn at random.
 
-    X must not be negative (array or CSR; a step moves every weight in either).
-    Attributes: `center_`, of the sum 1, `radius_`, and the other ones of `PAUniclass`.
+    Attributes
+    ----------
+    center_ : array of shape (features,)
+        The centre of the ball: a distribution.
+    radius_ : float
+        The radius.
+    offset_ : float
+        −radius_: what `decision_function` subtracts.
+    n_iter_ : int
+        Passes made.
+    n_updates_ : int
+        How often the weights moved.
+    online_mistakes_ : int
+        Wrong predictions in all passes, each by the weights of that moment.
+    online_loss_ : float
+        Sum of the losses ℓ.
+    online_squared_loss_ : float
+        Sum of ℓ², which the theorems bound.
+    online_cost_ : float
+        Sum of the costs ρ; without a cost the number of mistakes.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(5)
     >>> inside, outside = rng.dirichlet([8, 3, 1, 1], 200), rng.dirichlet([1, 1, 3, 8], 50)
@@ -181,16 +290,5 @@ class MultiplicativePAUniclass(_Multiplicative, PAUniclass):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def _learn(self, X: Any, *, begin: bool, once: bool) -> MultiplicativePAUniclass:
-        self._check_parameters()
-        X = self._validate(X, reset=begin)
-        self._train(X, None, C=self.C, begin=begin, once=once)
-        return self
-
     def _problem(self) -> Problem:
         return Uniclass(self.epsilon)
-
-    @property
-    def center_(self) -> Floats:
-        """The centre of the ball: a distribution."""
-        return self._learner.center

@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from seqpa.core.examples import Examples
 from seqpa.core.learner import Learner, Run
 from seqpa.core.mira import PrototypeLearner
-from seqpa.core.problems import Binary, Multiclass, Problem
+from seqpa.core.problems import Problem
 from seqpa.errors import SeqpaError
-from seqpa.estimators._base import Floats, OnlineClassifier, Rule, from_zero, one_of
+from seqpa.estimators._base import Floats
+from seqpa.estimators._labels import OnlineClassifier
+from seqpa.estimators._parameters import Rule, from_zero, one_of
 
 _AT_ONCE = 4_000_000  # scores held at once while vectors vote
 
@@ -23,34 +25,60 @@ _AT_ONCE = 4_000_000  # scores held at once while vectors vote
 class PerceptronClassifier(OnlineClassifier):
     """Rosenblatt's perceptron, for two classes or more: w ← w + δ after each mistake.
 
-    δ = y x for two classes; with K weight vectors the right label's goes up by x, and those of the
-    labels that are not below it go down by x, shared as `update` says (Crammer and Singer 2003).
-    Mistakes are at most R²‖u‖²/γ² if u separates the examples by γ, with R² = ‖x‖², or 2‖x‖² for K
-    labels (Novikoff; Crammer and Singer's Theorem 1 for all three updates).
-
-    average        which of the vectors w_1, …, w_T, one after each example, to predict with:
-                   "average"  their mean
-                   "last"     the last
-                   "random"   one of them, drawn at random
-                   "vote"     all of them: each votes for its label, with the number of examples
-                              that it survived (Freund and Schapire 1999)
-    update         three classes or more, which labels pay for a mistake: "max-score", the highest
-                   one; "uniform", all that are not below the right one, alike; "proportional", in
-                   proportion to how far they are above it
-    fit_intercept  True adds a constant feature 1
-    max_iter       passes of `fit`, at most
-    tol            None makes max_iter passes; a number below 1 stops after a pass without mistakes
-    shuffle        a new random order for each pass of `fit`
+    δ = y x for two classes. With K weight vectors the right label's goes up by x, and those of the
+    labels that pay for the mistake go down by x altogether, as `update` says (MIRA 2003). Mistakes
+    are at most R²‖u‖²/γ² if u separates the examples by γ, with R² = ‖x‖², or 2‖x‖² for K labels
+    (Novikoff in Perceptron notes; MIRA 2003, Theorem 1 for all three updates).
 
     A vote keeps every example at which a mistake was made, in the input's own form: m mistakes in
     n dimensions take 8·m·n bytes dense, 12 bytes for each stored value in CSR. A prediction costs
     the inner products with all of them.
 
-    Attributes: `classes_`; `coef_` and `intercept_` (except with "vote"); `survival_` (only with
-    "vote"), how many examples each vector survived, the zero vector first; `n_iter_`; and the sums
-    over all passes `online_mistakes_`, `online_loss_` (hinge loss with margin 1),
-    `online_squared_loss_`, `n_updates_`.
+    Parameters
+    ----------
+    average : {"average", "last", "random", "vote"}, default "average"
+        Which of the vectors w_1, …, w_T, one after each example, to predict with: their mean, the
+        last, one drawn at random, or all of them. In the vote each vector counts as many times as
+        the examples it survived (Freund and Schapire 1999).
+    fit_intercept : bool, default False
+        Add a constant feature 1.
+    max_iter : int, default 20
+        Passes of `fit`, at most.
+    tol : float or None, default 1e-3
+        None makes `max_iter` passes; a number below 1 stops after a pass without mistakes.
+    shuffle : bool, default True
+        Take a new random order for each pass of `fit`.
+    random_state : int, RandomState or None, default None
+        Seed of all that is drawn at random.
+    update : {"max-score", "uniform", "proportional"}, default "max-score"
+        With three classes or more, which labels pay for a mistake: the highest one; all that are
+        not below the right one, alike; or these in proportion to how far they are above it.
 
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+        The labels, sorted.
+    coef_ : array of shape (1 or K, features)
+        The weights; not with "vote".
+    intercept_ : array of shape (1 or K,)
+        The bias of each row; not with "vote".
+    survival_ : array
+        With "vote" only: how many examples each vector survived, the zero vector first.
+    n_iter_ : int
+        Passes made.
+    n_updates_ : int
+        How often the weights moved.
+    online_mistakes_ : int
+        Wrong predictions in all passes, each by the weights of that moment.
+    online_loss_ : float
+        Sum of the hinge losses with margin 1.
+    online_squared_loss_ : float
+        Sum of their squares.
+    online_cost_ : float
+        The number of mistakes.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
     >>> for average in ("last", "average", "vote"):
@@ -92,7 +120,7 @@ class PerceptronClassifier(OnlineClassifier):
         return self.average == "average"
 
     def _problem(self) -> Problem:
-        return Multiclass() if self._by_label() else Binary()
+        return self._labels_apart(1.0)
 
     def _geometry(self) -> Callable[..., Learner]:
         if self.update == "max-score" or not self._by_label():

@@ -1,36 +1,137 @@
-"""`PARegressor`: regression with an ε-insensitive loss."""
+"""`PARegressor`: regression with an ε-insensitive loss, and what all regressors share."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from seqpa.core.problems import Problem, Regression
-from seqpa.estimators._base import Floats, LinearEstimator
+from seqpa.estimators._base import Floats, LinearEstimator, OnlineEstimator
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
-class PARegressor(RegressorMixin, LinearEstimator):
-    """Passive-aggressive regression (Crammer et al. 2006, §5, Eq. 18 and 19).
+class OnlineRegressor(RegressorMixin, OnlineEstimator):
+    """Numbers as targets, with the ε-insensitive loss ℓ = max(0, |y − w·x| − ε)."""
+
+    _scores: Callable[[Any], Floats]  # of new examples, float64[n, 1]
+    epsilon: float
+    C: float
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from the beginning, in up to `max_iter` passes.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        y : array of shape (n,)
+            Their numbers.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        return self._learn(X, y, begin=True, once=False)
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Go on learning: one pass over the examples in the given order.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        y : array of shape (n,)
+            Their numbers.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        return self._learn(X, y, begin=self._first(), once=True)
+
+    def _learn(self, X: Any, y: Any, *, begin: bool, once: bool) -> Self:
+        self._check_parameters()
+        X, y = self._validate(X, y, reset=begin, y_numeric=True)
+        target = np.asarray(y, dtype=np.float64)
+        self._train(X, target, C=self.C, begin=begin, once=once)
+        return self
+
+    def _problem(self) -> Problem:
+        return Regression(self.epsilon)
+
+    def predict(self, X: Any) -> Floats:
+        """The score of each example, w·x + b.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+
+        Returns
+        -------
+        array of shape (n,)
+            The predicted numbers.
+        """
+        return self._scores(X)[:, 0]
+
+
+class PARegressor(OnlineRegressor, LinearEstimator):
+    """Passive-aggressive regression (PA 2006, §5, Eq. 18-19).
 
     w is moved until |y − w·x| <= ε: w ← w + sign(y − w·x) τ x, with ℓ = max(0, |y − w·x| − ε) and
-    τ as in Eq. 3 or 8.
+    τ as in PA 2006, Eq. 3 or 8.
 
-    epsilon        errors up to here cost nothing
-    C              aggressiveness: how far one example may move the weights
-    variant        "PA" (no C), "PA-I", "PA-II", "PA-LS" (least squares: a constant pull towards
-                   an error of exactly ε, so take ε = 0 with it)
-    fit_intercept  True adds a constant feature 1, which counts in the norm
-    average        True predicts with the mean of the weights after each example
-    max_iter       passes of `fit`, at most
-    tol            `fit` leaves examples with a squared loss of at most tol alone and stops when
-                   none is left (batch conversion); None makes max_iter plain passes
-    shuffle        a new random order for each pass of `fit`
+    Parameters
+    ----------
+    epsilon : float, default 0.1
+        Errors up to here cost nothing.
+    C : float, default 1.0
+        Aggressiveness: how far one example may move the weights.
+    variant : {"PA", "PA-I", "PA-II", "PA-LS"}, default "PA-I"
+        As in `PAClassifier`. "PA-LS" pulls steadily towards an error of exactly ε, so take ε = 0
+        with it.
+    fit_intercept : bool, default False
+        Add a constant feature 1, which counts in the norm.
+    average : bool, default False
+        Predict with the mean of the weights after each example, instead of the last weights.
+    max_iter : int, default 20
+        Passes of `fit`, at most.
+    tol : float or None, default 1e-3
+        `fit` skips examples with a squared loss of at most `tol`, and stops when none is left
+        (batch conversion, PA 2003, §4). None makes `max_iter` plain passes.
+    shuffle : bool, default True
+        Take a new random order for each pass of `fit`.
+    random_state : int, RandomState or None, default None
+        Seed of all that is drawn at random.
 
-    Attributes: `coef_` [features], `intercept_` [1]; `n_iter_`; and the sums over all passes
-    `online_mistakes_` (losses above 0), `online_loss_`, `online_squared_loss_`, `n_updates_`.
+    Attributes
+    ----------
+    coef_ : array of shape (features,)
+        The weights.
+    intercept_ : array of shape (1,)
+        The bias; 0 without `fit_intercept`.
+    n_iter_ : int
+        Passes made.
+    n_updates_ : int
+        How often the weights moved.
+    online_mistakes_ : int
+        Losses above 0 in all passes, each under the weights of that moment.
+    online_loss_ : float
+        Sum of the losses ℓ.
+    online_squared_loss_ : float
+        Sum of ℓ², which the theorems bound.
+    online_cost_ : float
+        The same as `online_mistakes_`.
 
+    Examples
+    --------
     >>> from sklearn.datasets import make_regression
     >>> X, y = make_regression(200, 5, noise=2.0, random_state=1)
     >>> model = PARegressor(epsilon=1.0, average=True, random_state=3).fit(X[:150], y[:150])
@@ -60,29 +161,7 @@ class PARegressor(RegressorMixin, LinearEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> PARegressor:
-        """Learn from the beginning: up to `max_iter` passes over X [n, features] and y [n]."""
-        return self._learn(X, y, begin=True, once=False)
-
-    def partial_fit(self, X: Any, y: Any) -> PARegressor:
-        """Go on learning: one pass over the examples in the given order."""
-        return self._learn(X, y, begin=self._first(), once=True)
-
-    def _learn(self, X: Any, y: Any, *, begin: bool, once: bool) -> PARegressor:
-        self._check_parameters()
-        X, y = self._validate(X, y, reset=begin, y_numeric=True)
-        target = np.asarray(y, dtype=np.float64)
-        self._train(X, target, C=self.C, begin=begin, once=once)
-        return self
-
-    def _problem(self) -> Problem:
-        return Regression(self.epsilon)
-
     @property
     def coef_(self) -> Floats:
         """The weights, float64[features]."""
         return super().coef_[0]
-
-    def predict(self, X: Any) -> Floats:
-        """w·x + b."""
-        return self._scores(X)[:, 0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,40 +14,89 @@ from seqpa.core.examples import Examples
 from seqpa.core.kernels import KernelFunction
 from seqpa.core.learner import Learner, OnlineLearner
 from seqpa.core.problems import Problem, Uniclass
-from seqpa.estimators._base import Floats, Rule
-from seqpa.estimators.kernel import KERNEL_RULES, KernelEstimator, or_none
+from seqpa.estimators._base import Floats
+from seqpa.estimators._parameters import Rule
+from seqpa.estimators.kernel import KERNEL_OR_NONE, KERNEL_RULES, KernelEstimator
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class PAUniclass(OutlierMixin, KernelEstimator):
-    """Passive-aggressive uniclass prediction (Crammer et al. 2006, §6, Eq. 21-32).
+    """Passive-aggressive uniclass prediction (PA 2006, §6, Eq. 21-32).
 
-    The centre moves straight towards an example until it lies within the radius (Eq. 24):
+    The centre moves straight towards an example until it lies within the radius (PA 2006, Eq. 24):
     w ← w + τ (x − w)/‖x − w‖, with ℓ = max(0, ‖x − w‖ − ε); τ = ℓ for PA, min(C, ℓ) for PA-I,
     ℓ/(1 + 1/2C) for PA-II. With `learn_radius` the radius is one more coordinate of the centre
     (Eq. 31, 32): it starts at 0 and only grows.
 
-    epsilon       the radius, where it is fixed
-    learn_radius  True learns it; epsilon is then not used
-    max_radius    B, the highest radius that can be learned, far above any that you expect. The
-                  higher it is, the more the radius grows instead of the centre's moving, so start
-                  the centre in the right place: init="first"
-    init          where the centre starts: "zero" (2006), or at the "first" example (2003, Fig. 1)
-    C, variant    as in `PAClassifier`
-    average       True reports the mean of the balls after each example
-    max_iter      passes of `fit`, at most
-    tol           `fit` leaves examples with a squared loss of at most tol alone. 0 by default: the
-                  losses of a learned radius, about (d² − ε²)/2B, are small numbers
-    shuffle       a new random order for each pass of `fit`
-    kernel        None for a ball around the examples themselves; or a ball in a kernel's space,
-                  ‖φ(x) − w‖² = K(x, x) − 2 w·φ(x) + ‖w‖², whose shape among the examples is any:
-                  "linear", "poly", "rbf" or a function, as in `KernelPAClassifier`, with its
-                  `gamma`, `degree` and `coef0`. For "rbf" all φ(x) have length 1, so take a radius
-                  below 1. There is no `center_` then, but `support_vectors_` and `dual_coef_`
+    With a `kernel` the ball lies in the kernel's space, ‖φ(x) − w‖² = K(x, x) − 2 w·φ(x) + ‖w‖²,
+    and can have any shape among the examples. For "rbf" all φ(x) have length 1, so take a radius
+    below 1. There is no `center_` then, but `support_vectors_` and `dual_coef_`.
 
-    Attributes: `center_` [features], `radius_`; `offset_` = −radius_; `n_iter_`; and the sums over
-    all passes `online_mistakes_` (examples outside), `online_loss_`, `online_squared_loss_`,
-    `n_updates_`.
+    Parameters
+    ----------
+    epsilon : float, default 1.0
+        The radius, where it is fixed.
+    learn_radius : bool, default False
+        Learn the radius; epsilon is then not used.
+    max_radius : float, default 100.0
+        B, the highest radius that can be learned, far above any that you expect. The higher it is,
+        the more the radius grows while the centre stays, so start the centre in the right place:
+        init="first".
+    init : {"zero", "first"}, default "zero"
+        Where the centre starts: at zero (PA 2006), or at the first example (PA 2003, Fig. 1).
+    C : float, default 1.0
+        Aggressiveness: how far one example may move the weights.
+    variant : {"PA", "PA-I", "PA-II", "PA-LS"}, default "PA-I"
+        As in `PAClassifier`.
+    average : bool, default False
+        Report the mean of the balls after each example.
+    max_iter : int, default 20
+        Passes of `fit`, at most.
+    tol : float or None, default 0.0
+        `fit` skips examples with a squared loss of at most `tol`. The default is 0 because the
+        losses of a learned radius, about (d² − ε²)/2B, are small numbers.
+    shuffle : bool, default True
+        Take a new random order for each pass of `fit`.
+    random_state : int, RandomState or None, default None
+        Seed of all that is drawn at random.
+    kernel : {"linear", "poly", "rbf"}, function or None, default None
+        None for a ball around the examples themselves; otherwise as in `KernelPAClassifier`.
+    gamma : "scale", "auto" or float, default "scale"
+        γ of "poly" and "rbf". "scale" is 1/(features · variance of the first X), "auto" 1/features.
+    degree : int, default 3
+        Degree of "poly".
+    coef0 : float, default 0.0
+        Constant of "poly", (γ x·z + coef0)^degree.
 
+    Attributes
+    ----------
+    center_ : array of shape (features,)
+        The centre; without a kernel only.
+    radius_ : float
+        The radius, given or learned.
+    offset_ : float
+        −radius_: what `decision_function` subtracts.
+    support_vectors_ : array or CSR matrix of shape (m, features)
+        With a kernel, the examples of which the centre is a sum.
+    dual_coef_ : array of shape (m, 1)
+        With a kernel, their coefficients.
+    n_iter_ : int
+        Passes made.
+    n_updates_ : int
+        How often the centre moved.
+    online_mistakes_ : int
+        Examples outside the ball of that moment, in all passes.
+    online_loss_ : float
+        Sum of the losses ℓ.
+    online_squared_loss_ : float
+        Sum of ℓ², which the theorems bound.
+    online_cost_ : float
+        The same as `online_mistakes_`.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(5)
     >>> inside, outside = rng.normal([3, -2], 0.5, (200, 2)), rng.normal([0, 2], 0.5, (50, 2))
@@ -66,7 +115,7 @@ class PAUniclass(OutlierMixin, KernelEstimator):
     array([-1,  1, -1])
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {**KERNEL_RULES, "kernel": or_none}
+    _rules: ClassVar[dict[str, Rule]] = {**KERNEL_RULES, "kernel": KERNEL_OR_NONE}
 
     def __init__(
         self,
@@ -102,19 +151,45 @@ class PAUniclass(OutlierMixin, KernelEstimator):
         self.degree = degree
         self.coef0 = coef0
 
-    def fit(self, X: Any, y: Any = None) -> PAUniclass:
-        """Learn from the beginning: up to `max_iter` passes over X [n, features]; y is not used."""
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from the beginning, in up to `max_iter` passes.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        y : object, default None
+            Not used.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
         return self._learn(X, begin=True, once=False)
 
-    def partial_fit(self, X: Any, y: Any = None) -> PAUniclass:
-        """Go on learning: one pass over the examples in the given order."""
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Go on learning: one pass over the examples in the given order.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        y : object, default None
+            Not used.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
         return self._learn(X, begin=self._first(), once=True)
 
-    def _learn(self, X: Any, *, begin: bool, once: bool) -> PAUniclass:
+    def _learn(self, X: Any, *, begin: bool, once: bool) -> Self:
         self._check_parameters()
         X = self._validate(X, reset=begin)
         start = None
-        if begin and self.init == "first":
+        if begin and self._option("init") == "first":
             start = X[:1]
             if self.kernel is None and hasattr(start, "toarray"):
                 start = start.toarray()
@@ -145,7 +220,18 @@ class PAUniclass(OutlierMixin, KernelEstimator):
         return -self.radius_
 
     def score_samples(self, X: Any) -> Floats:
-        """−‖x − centre‖: the higher, the more normal."""
+        """How normal each example is: −‖x − centre‖.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+
+        Returns
+        -------
+        array of shape (n,)
+            The higher, the more normal.
+        """
         check_is_fitted(self)
         X = self._validate(X, reset=False, ensure_all_finite=self.kernel is not None)
         if self.kernel is not None:
@@ -153,9 +239,31 @@ class PAUniclass(OutlierMixin, KernelEstimator):
         return -Examples.from_array(X).distances(self.center_)
 
     def decision_function(self, X: Any) -> Floats:
-        """Radius minus distance: not negative inside the ball."""
+        """Radius minus distance: not negative inside the ball.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+
+        Returns
+        -------
+        array of shape (n,)
+            `score_samples` minus `offset_`.
+        """
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int_]:
-        """+1 inside the ball, −1 outside."""
+        """Whether each example lies inside the ball.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+
+        Returns
+        -------
+        array of shape (n,)
+            +1 inside, −1 outside.
+        """
         return np.where(self.decision_function(X) >= 0.0, 1, -1)

@@ -33,6 +33,18 @@ EXPERIMENTS: dict[str, str] = {
 def find(name: str) -> Callable[[Setup], Outcome]:
     """The function that runs an experiment.
 
+    Parameters
+    ----------
+    name : str
+        One of `EXPERIMENTS`.
+
+    Returns
+    -------
+    function
+        Of a `Setup`; it returns an `Outcome`.
+
+    Examples
+    --------
     >>> find("nose")
     Traceback (most recent call last):
         ...

@@ -19,9 +19,22 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Check:
-    """A claim of the document, in our words, beside what was measured.
+    """A claim of a paper, in our words, beside what was measured.
 
-    >>> Check("10.1", "PA-I beats PA", 0.1 < 0.2, "0.100 against 0.200").verdict
+    Parameters
+    ----------
+    where : str
+        Where the claim stands, such as "PA 2006, §10.1".
+    claim : str
+        The claim.
+    holds : bool
+        Whether it held.
+    measured : str
+        The numbers.
+
+    Examples
+    --------
+    >>> Check("PA 2006, §10.1", "PA-I beats PA", 0.1 < 0.2, "0.100 against 0.200").verdict
     'holds'
     """
 
@@ -32,7 +45,7 @@ class Check:
 
     @property
     def verdict(self) -> str:
-        """In words."""
+        """Whether it holds, in words."""
         return "holds" if self.holds else "does not hold"
 
 
@@ -40,13 +53,22 @@ class Check:
 class Outcome:
     """All that an experiment found.
 
-    title    heading of the report
-    intro    what was run, in Markdown
-    tables   name -> rows; each becomes NAME.csv
-    figures  name -> (alternative text, function that draws); each becomes NAME.png and NAME.svg
-    checks   the claims
-    notes    further Markdown, after the figures
-    label    where not the document's data was used, what instead: shown in figures and report
+    Parameters
+    ----------
+    title : str
+        Heading of the report.
+    intro : str
+        What was run, in Markdown.
+    tables : dict
+        Name -> rows; each becomes NAME.csv.
+    figures : dict
+        Name -> (alternative text, function that draws); each becomes NAME.png and NAME.svg.
+    checks : list of Check
+        The claims.
+    notes : list of str
+        Further Markdown, after the figures.
+    label : str, default ""
+        Where other data than the paper's was used, which: shown in figures and report.
     """
 
     title: str
@@ -58,7 +80,13 @@ class Outcome:
     label: str = ""
 
     def report(self) -> str:
-        """The text of report.md."""
+        """The text of report.md.
+
+        Returns
+        -------
+        str
+            Markdown.
+        """
         parts = [f"# {self.title}"]
         if self.label:
             parts.append(f"**{self.label}**")
@@ -83,7 +111,13 @@ class Outcome:
         return "\n\n".join(parts) + "\n"
 
     def files(self) -> dict[str, bytes]:
-        """File name -> content."""
+        """All files of the experiment.
+
+        Returns
+        -------
+        dict
+            File name -> content.
+        """
         content = {f"{name}.csv": _csv(rows) for name, rows in self.tables.items()}
         for name, (_, draw) in self.figures.items():
             figure = draw()
@@ -93,7 +127,18 @@ class Outcome:
         return content
 
     def write(self, folder: Path) -> list[Path]:
-        """Write all files, once all of them are made."""
+        """Write all files, once all of them are made.
+
+        Parameters
+        ----------
+        folder : Path
+            Where to; it is made if it is not there.
+
+        Returns
+        -------
+        list of Path
+            The files.
+        """
         content = self.files()
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in content.items():
@@ -102,8 +147,26 @@ class Outcome:
 
 
 def grid(rows: Iterable[Row], value: str, by: str = "trial", **chosen: Any) -> Any:
-    """The values of the chosen rows, float64[trials, the rest in the order of the rows].
+    """The values of the chosen rows as an array, a row of it for each trial.
 
+    Parameters
+    ----------
+    rows : iterable of dicts
+        The rows of a table.
+    value : str
+        The column to take.
+    by : str, default "trial"
+        The column whose values make the rows of the array.
+    **chosen : object
+        Column -> value: only rows with these values count.
+
+    Returns
+    -------
+    array
+        float64[trials, the rest in the order of the rows].
+
+    Examples
+    --------
     >>> rows = [{"C": 1, "trial": 0, "error": 3}, {"C": 2, "trial": 0, "error": 4},
     ...         {"C": 1, "trial": 1, "error": 5}, {"C": 2, "trial": 1, "error": 6}]
     >>> grid(rows, "error"), grid(rows, "error", C=2)
@@ -121,6 +184,20 @@ def grid(rows: Iterable[Row], value: str, by: str = "trial", **chosen: Any) -> A
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A table in Markdown.
 
+    Parameters
+    ----------
+    head : sequence of str
+        The headings.
+    rows : iterable of sequences
+        The cells.
+
+    Returns
+    -------
+    str
+        The table.
+
+    Examples
+    --------
     >>> print(markdown_table(("C", "error"), [(0.1, "2 %"), (1, "a|b")]))
     | C | error |
     |---|---|

@@ -25,11 +25,18 @@ def _silent(stage: str, done: int, of: int) -> None:
 class Setup:
     """What the user chose.
 
-    quick     a small version that takes seconds: to see that it works, not to read numbers from
-    stand_in  instead of the documents' data, take what comes with scikit-learn or this project
-    data      the folder of data sets
-    jobs      how many trials run at once
-    progress  called with (stage, trials done, trials in all)
+    Parameters
+    ----------
+    quick : bool, default False
+        A small version that takes seconds: to see that it works, not to read numbers from.
+    stand_in : bool, default False
+        Instead of the papers' data, take what comes with scikit-learn or this project.
+    data : Path or None, default None
+        The folder of data sets.
+    jobs : int, default 1
+        How many trials run at once.
+    progress : function
+        Called with (stage, trials done, trials in all).
     """
 
     quick: bool = False
@@ -41,8 +48,24 @@ class Setup:
     def each(
         self, stage: str, trial: Callable[[Task], Result], tasks: Sequence[Task]
     ) -> list[Result]:
-        """trial(task) for every task, in the order of the tasks.
+        """The results of a trial for every task, in the order of the tasks.
 
+        Parameters
+        ----------
+        stage : str
+            What is being done, for the progress.
+        trial : function
+            Makes of a task its result.
+        tasks : sequence
+            The tasks.
+
+        Returns
+        -------
+        list
+            The results.
+
+        Examples
+        --------
         >>> Setup().each("lengths", len, ["abc", "d"])
         [3, 1]
         """
