@@ -132,7 +132,7 @@ def epoch_line(row: EpochRow, epochs: int) -> str:
 
 
 def _print_outcome(run: TrainingRun, outcome: Outcome) -> None:
-    from seqpa.config_objects import data_name
+    from seqpa.config.build import data_name
 
     if outcome.dev is not None:
         print(f"\nkept epoch {outcome.best_epoch} of {outcome.epochs}, the best on the dev set")
