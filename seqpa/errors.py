@@ -1,6 +1,13 @@
-"""The one exception that tells a user what is wrong with what they gave."""
+"""The exceptions that tell users what is wrong with what they gave, and the one "did you mean"."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+# How alike two words must be, as difflib measures it: "boi" and "bio" are, "x" and "bio" are not.
+_LIKENESS = 0.5
+# So many known words are listed in a message; the rest is counted.
+_LISTED = 20
 
 
 class SeqpaError(ValueError):
@@ -9,6 +16,8 @@ class SeqpaError(ValueError):
     The message is one sentence that says where it is (file and line, or the character of a
     template), what is wrong and what would be right. The command line prints it and exits with 2.
 
+    Examples
+    --------
     >>> raise SeqpaError("train.conll:17: 2 columns where 3 are configured: word, pos, label")
     Traceback (most recent call last):
         ...
@@ -22,3 +31,54 @@ class NotTrainedError(SeqpaError, AttributeError):
     Also an AttributeError, as scikit-learn's NotFittedError: `hasattr(tagger, "state_features_")`
     is False before training instead of an error.
     """
+
+
+def did_you_mean(
+    word: object,
+    known: Iterable[object],
+    *,
+    listed: bool = True,
+    shown: Callable[[object], str] = repr,
+) -> str:
+    """The end of a message about an unknown word: the known word that was probably meant.
+
+    Upper and lower case are alike.
+
+    Parameters
+    ----------
+    word : object
+        What was given; compared by its text.
+    known : iterable
+        What would have been right.
+    listed : bool
+        Where nothing is near, list what is known; otherwise say nothing.
+    shown : callable
+        How the near word is written in the message.
+
+    Returns
+    -------
+    str
+        Begins with a semicolon, or is empty.
+
+    Examples
+    --------
+    >>> did_you_mean("epoch", ["average", "epochs"])
+    "; did you mean 'epochs'?"
+    >>> did_you_mean("c", ["algorithm", "C"])
+    "; did you mean 'C'?"
+    >>> did_you_mean("x", ["average", "epochs"])
+    '; there are average, epochs'
+    >>> did_you_mean("x", ["average", "epochs"], listed=False)
+    ''
+    """
+    from difflib import get_close_matches  # only where something is wrong
+
+    by_text = {str(name).lower(): name for name in known}
+    near = get_close_matches(str(word).lower(), by_text, 1, _LIKENESS)
+    if near:
+        return f"; did you mean {shown(by_text[near[0]])}?"
+    if not listed or not by_text:
+        return ""
+    names = [str(name) for name in by_text.values()]
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"; there are {', '.join(names[:_LISTED])}{more}"

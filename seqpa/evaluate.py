@@ -5,7 +5,6 @@ Pure functions of label lists. Spans are counted and printed as conlleval counts
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +15,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa.data.schemes import spans
 from seqpa.errors import SeqpaError
+from seqpa.schemes import is_chunk_label, spans
 
 LabelLists: TypeAlias = Sequence[Sequence[str]]
 Cost: TypeAlias = Callable[[Sequence[str], Sequence[str]], float]
 METRICS = ("accuracy", "span-f1", "sentence-accuracy", "cost")
-_CHUNK_LABEL = re.compile(r"O|[BIES](-.*)?", re.DOTALL)
 # Rounds of resampling are drawn in blocks of about this many numbers, to bound the memory.
 _DRAWN_AT_ONCE = 1 << 21
 
@@ -453,7 +451,7 @@ def _label_scores(confusion: Counter[tuple[str, str]]) -> dict[str, Score]:
 
 
 def _are_chunks(confusion: Counter[tuple[str, str]]) -> bool:
-    return all(_CHUNK_LABEL.fullmatch(label) for label in set(chain.from_iterable(confusion)))
+    return all(map(is_chunk_label, set(chain.from_iterable(confusion))))
 
 
 def _check_lengths(gold: LabelLists, other: LabelLists, what: str) -> None:

@@ -15,12 +15,8 @@ the words of the training text, so that ``seqpa evaluate`` knows which words are
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import sys
-import threading
 from collections.abc import Callable, Iterable, Mapping, Set
-from contextlib import suppress
 from dataclasses import dataclass, fields
 from importlib import import_module
 from numbers import Real
@@ -32,6 +28,7 @@ from numpy.typing import NDArray
 
 from seqpa.core.costs import Hierarchy
 from seqpa.errors import SeqpaError
+from seqpa.files import write_atomically
 from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.inputs import FeatureSource
@@ -52,37 +49,6 @@ _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 # Files
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: to a hidden neighbour first, which then takes its name.
-
-    A link stays a link: what it leads to is written. A file that was there keeps its mode.
-    """
-    try:
-        real = Path(os.path.realpath(path))
-        if real.exists() and not real.is_file():
-            raise SeqpaError(f"{path}: is a directory or a device; name a file")
-        if not real.parent.is_dir():
-            raise SeqpaError(f"{path}: there is no directory {real.parent}")
-        partial = real.with_name(f".{real.name}.{os.getpid()}-{threading.get_ident()}.partial")
-        try:
-            with partial.open("wb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            with suppress(OSError):  # no such file yet, or a file system without modes
-                shutil.copymode(real, partial)
-            partial.replace(real)
-        finally:
-            with suppress(OSError):  # on a read-only file system even this is refused
-                partial.unlink(missing_ok=True)
-    except SeqpaError:
-        raise
-    except OSError as error:
-        raise SeqpaError(f"{path}: cannot be written ({error.strerror})") from None
-    except ValueError as error:  # a zero byte, or what no file system can spell
-        raise SeqpaError(f"{str(path)!r}: is no name for a file ({error})") from None
 
 
 def write_file(path: Path, kind: str, header: dict[str, Any], arrays: Arrays) -> None:

@@ -21,14 +21,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqpa.config import Config
-from seqpa.config_objects import (
+from seqpa.config.build import (
     constraints_of,
     cost_of,
     data_name,
@@ -39,7 +38,8 @@ from seqpa.config_objects import (
 from seqpa.data import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.evaluate import Evaluation, evaluate
-from seqpa.model import save_model, write_atomically
+from seqpa.files import check_writable, write_atomically
+from seqpa.model import save_model
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.learner import Epoch
 from seqpa.sequence.tagger import SequenceTagger
@@ -306,23 +306,6 @@ def fingerprint(corpus: Corpus) -> str:
     for column in (*corpus.columns, corpus.labels or []):
         digest.update("\0".join(column).encode("utf-8", "surrogatepass") + b"\n")
     return digest.hexdigest()
-
-
-def check_writable(path: Path) -> None:
-    """Make the directory of a file that will be written, and see that it can be."""
-    probe = path.with_name(f".{path.name}.{os.getpid()}.probe")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        probe.touch()
-        probe.unlink()
-    except (FileExistsError, NotADirectoryError):
-        raise SeqpaError(f"{path}: {path.parent} is a file, not a directory") from None
-    except OSError as error:
-        raise SeqpaError(
-            f"{path}: cannot be written ({error.strerror}); name another place in output"
-        ) from None
-    if path.is_dir():
-        raise SeqpaError(f"{path}: is a directory; name a file in it")
 
 
 def _line(epoch: Epoch) -> dict[str, Any]:

@@ -118,15 +118,23 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     ),
     "bad template": (
         ["train", "c.yaml", "--set", "features.templates=['sufix(3)[0]']"],
-        "character 1: unknown name 'sufix'; did you mean suffix?",
+        "character 1: unknown name 'sufix'; did you mean 'suffix'?",
     ),
     "no such column in a template": (
         ["train", "c.yaml", "--set", "features.templates=['lemma[0]']"],
         "unknown name 'lemma'",
     ),
+    "a list as cost matrix": (
+        ["train", "c.yaml", "--set", "cost.kind=matrix", "--set", "cost.file=list.yaml"],
+        "list.yaml:2: a cost matrix is a mapping, {right: {predicted: cost}}, such as",
+    ),
+    "a list as hierarchy": (
+        ["train", "c.yaml", "--set", "cost.kind=hierarchy", "--set", "cost.file=list.yaml"],
+        "list.yaml:2: a hierarchy is a mapping from labels to what is below them, such as",
+    ),
     "no hierarchy": (
         ["train", "c.yaml", "--set", "cost.kind=hierarchy", "--set", "cost.file=no.yaml"],
-        "no.yaml: cannot read the hierarchy",
+        "no.yaml: no such file",
     ),
     "labels that are not in the hierarchy": (
         ["train", "c.yaml", "--set", "cost={kind: hierarchy, file: tree.yaml}"],
@@ -193,6 +201,7 @@ def test_a_mistake_is_one_line_and_leaves_nothing(
         "unlabelled.conll": b"Ada\tNNP\nwon\tVBD\n",
         "good.conll": b"Ada\tNNP\tB-person\nwon\tVBD\tO\n",
         "late.conll": b"Ada\tNNP\nwon\tVBD\n\nRain\n",
+        "list.yaml": b"# labels\n- city\n- river\n",
         "tree.yaml": b"place: [city, river]\n",
         "cut.safetensors": model.read_bytes()[:2000],
     }
@@ -251,6 +260,28 @@ def test_a_full_disk(model: Path, tmp_path: Path) -> None:
     done = process("tag", model, NEWS / "test.conll", "-o", "/dev/full", stdout=subprocess.PIPE)
     assert done.returncode == 2
     assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_a_private_output_stays_private(run: Run, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.conll"
+    out.write_text("old")
+    out.chmod(0o600)
+    assert run("tag", model, NEWS / "test.conll", "-o", out)[0] == 0
+    assert out.stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == ["out.conll"]
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
+def test_standard_output_as_a_file(model: Path, tmp_path: Path) -> None:
+    usual = process("tag", model, NEWS / "test.conll", stdout=subprocess.PIPE)
+    command = ("tag", model, NEWS / "test.conll", "-o", "/dev/stdout")
+    assert process(*command, stdout=subprocess.PIPE).stdout == usual.stdout
+    log = tmp_path / "log"
+    log.write_text("first\n")
+    with log.open("ab") as stream:
+        assert process(*command, stdout=stream).returncode == 0
+    assert log.read_bytes() == b"first\n" + usual.stdout
 
 
 @pytest.mark.skipif(os.name != "posix", reason="closes file descriptors")
@@ -630,7 +661,7 @@ def test_schema_is_json(run: Run) -> None:
     assert status == 0
     schema = json.loads(out)
     assert schema["$schema"].startswith("https://json-schema.org")
-    assert "Learner" in schema["$defs"]
+    assert "LearnerSettings" in schema["$defs"]
 
 
 def test_an_interrupt_before_anything_is_kept(

@@ -9,7 +9,7 @@ import yaml
 
 from seqpa.config import (
     Config,
-    Learner,
+    LearnerSettings,
     json_schema,
     known_keys,
     load_config,
@@ -35,7 +35,7 @@ def config_file(folder: Path, text: str) -> Path:
         ("data: {train: a}\nlearner:\n  epoch: 3\n", 3, "'learner.epoch'; did you mean 'epochs'?"),
         ("data: {train: a}\nlerner: {}\n", 2, "unknown key 'lerner'; did you mean 'learner'?"),
         ("data: {train: a}\nlearner: {c: 1}\n", 2, "did you mean 'C'?"),
-        ("data: {train: a}\nxyz: 1\n", 2, "right are data, features, learner"),
+        ("data: {train: a}\nxyz: 1\n", 2, "there are data, features, learner"),
         ("data:\n  format: conll\n", 1, "'data.train' is missing: file to learn from"),
         ("learner: {}\n", None, "'data' is missing"),
         ("data: {train: 3}\n", 1, "data.train is 3: expected a text"),
@@ -86,7 +86,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "ner.yaml").write_bytes(b"data: {train: \xe9}\n")
     with pytest.raises(SeqpaError, match=r"ner\.yaml:1: not UTF-8"):
         load_config(tmp_path / "ner.yaml")
-    with pytest.raises(SeqpaError, match=r"no such file; did you mean .*ner\.yaml"):
+    with pytest.raises(SeqpaError, match=r"no such file; did you mean .*ner\.yaml'\?"):
         load_config(tmp_path / "ner.yml")
     with pytest.raises(SeqpaError, match="there is no directory"):
         load_config(tmp_path / "nowhere" / "ner.yaml")
@@ -106,7 +106,7 @@ def test_scalars_are_read_as_yaml_1_2(tmp_path: Path) -> None:
 
 def test_a_section_with_nothing_in_it_is_as_good_as_absent(tmp_path: Path) -> None:
     config = load_config(config_file(tmp_path, MINIMAL + "learner:\n  # C: 3\n"))
-    assert config.learner == Learner()
+    assert config.learner == LearnerSettings()
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_paths_are_relative_to_the_file_or_where_the_command_runs(tmp_path: Path
 
 def test_defaults_are_those_of_the_tagger() -> None:
     own = {name: p.default for name, p in inspect.signature(SequenceTagger).parameters.items()}
-    for name, field in Learner.model_fields.items():
+    for name, field in LearnerSettings.model_fields.items():
         if name != "seed":  # the command line is reproducible without being asked
             assert field.default == own[name], name
 

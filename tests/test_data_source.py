@@ -60,7 +60,7 @@ def test_nul_is_refused(tmp_path: Path) -> None:
 
 def test_missing_files_and_directories(tmp_path: Path) -> None:
     (tmp_path / "train.conll").write_text("a O\n")
-    with pytest.raises(SeqpaError, match=r"no such file; did you mean .*train\.conll\?"):
+    with pytest.raises(SeqpaError, match=r"no such file; did you mean .*train\.conll'\?"):
         read(tmp_path / "trian.conll")
     with pytest.raises(SeqpaError, match=r"no such file: there is no directory .*nowhere"):
         read(tmp_path / "nowhere" / "train.conll")
@@ -68,7 +68,7 @@ def test_missing_files_and_directories(tmp_path: Path) -> None:
         SeqpaError, match=r"is a directory; name a file, for example .*train\.conll"
     ):
         read(tmp_path)
-    with pytest.raises(SeqpaError, match="'conl' is not known; did you mean conll"):
+    with pytest.raises(SeqpaError, match="'conl' is not known; did you mean 'conll'"):
         read(tmp_path / "train.conll", format="conl")
 
 
@@ -80,6 +80,7 @@ def test_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.conll"
     path.write_text("a O\n")
     monkeypatch.setattr(Path, "open", forbidden)
+    monkeypatch.setattr(os, "open", forbidden)
     with pytest.raises(SeqpaError, match=r"a\.conll: cannot be read \(Permission denied\)"):
         read(path)
     with pytest.raises(SeqpaError, match=r"out: cannot be written \(Permission denied\)"):

@@ -117,7 +117,7 @@ def test_nltk_corpora(nltk_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for request, message in [
         ("conll2000:dev.txt", r"conll2000:dev\.txt: conll2000 has no part 'dev\.txt'; there are"),
         ("conll2000[1]", r"a range of sentences is written \[100:200\]"),
-        ("treebnk", "did you mean treebank"),
+        ("treebnk", "did you mean 'treebank'"),
         ("conll2000[7:]", "there is no sentence"),
     ]:
         with pytest.raises(SeqpaError, match=message):

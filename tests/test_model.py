@@ -324,13 +324,13 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
     with pytest.raises(SeqpaError, match="/proc/model: cannot be written"):
         fitted().save("/proc/model")
-    for name in ("x" * 300, "x" * 250, "a\0b", "\ud800"):
+    for name in ("x" * 300, "a\0b", "\ud800"):
         with pytest.raises(SeqpaError):
             fitted().save(tmp_path / name)
         with pytest.raises(SeqpaError):
             SequenceTagger.load(tmp_path / name)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(SeqpaError, match="a directory or a device"):
+    with pytest.raises(SeqpaError, match="a device or a pipe"):
         fitted().save(tmp_path / "pipe")
     with pytest.raises(SeqpaError, match="not trained"):
         SequenceTagger().save(tmp_path / "model")
@@ -340,7 +340,7 @@ def test_a_read_only_file_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     monkeypatch.setattr(Path, "unlink", refuse)  # even for a file that is not there
     with pytest.raises(SeqpaError, match="model: cannot be written \\(Read-only file system\\)"):
         fitted().save(tmp_path / "model")

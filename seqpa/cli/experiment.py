@@ -53,10 +53,11 @@ def experiment(
     from seqpa.experiments import find
     from seqpa.experiments.figures import need_matplotlib
     from seqpa.experiments.setup import Setup
+    from seqpa.files import check_folder
 
     run = find(name)
     need_matplotlib()
-    _check_writable(output)
+    check_folder(output)
     with _progress() as progress:
         outcome = run(Setup(quick, stand_in, data, jobs or _cores(), progress))
         files = outcome.write(output)
@@ -74,17 +75,6 @@ def experiment(
 def _cores() -> int:
     usable = getattr(os, "sched_getaffinity", None)
     return len(usable(0)) if usable else os.cpu_count() or 1
-
-
-def _check_writable(folder: Path) -> None:
-    """Find out now, not after the work, that nothing can be written there."""
-    from seqpa.errors import SeqpaError
-
-    if folder.exists() and not folder.is_dir():
-        raise SeqpaError(f"{folder}: is a file; -o must name a folder")
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if not (there.is_dir() and os.access(there, os.W_OK)):
-        raise SeqpaError(f"{folder}: cannot be written; choose another folder with -o")
 
 
 @contextmanager

@@ -36,7 +36,7 @@ AllowImports = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadOptions:
     """Arguments of `seqpa.data.read` and `read_chunks`."""
 
     format: str
@@ -79,7 +79,7 @@ def load(path: Path, allow_imports: bool) -> tuple[SequenceTagger, ModelFile]:
 
 def _load_cost_file(config: dict[str, Any]) -> None:
     """Make the cost's own file importable under the name that the model knows."""
-    from seqpa.config_objects import load_function
+    from seqpa.config.build import load_function
 
     cost = config.get("cost", {})
     if cost.get("kind") == "python" and cost.get("file"):
@@ -92,7 +92,7 @@ def reading(
     format: str | None,
     columns: str | None,
     encoding: str | None,
-) -> Reading:
+) -> ReadOptions:
     """How to read data for this model."""
     trained = None if model.config is None else _trained_on(model.config.get("data"))
     chosen = format or (trained.format if trained else "conll")
@@ -103,7 +103,7 @@ def reading(
         names = [name.strip() for name in columns.split(",")]
     elif not same and chosen not in ("conllu", "text"):
         names = [*tagger.columns, "label"]
-    return Reading(
+    return ReadOptions(
         format=chosen,
         columns=names,
         label=label,
@@ -112,7 +112,7 @@ def reading(
     )
 
 
-def _trained_on(data: Any) -> Reading:
+def _trained_on(data: Any) -> ReadOptions:
     """The `data` section in a model's header, which was checked when it was trained.
 
     Read without `seqpa.config`, which takes longer to import than a page of text to tag.
@@ -120,7 +120,7 @@ def _trained_on(data: Any) -> Reading:
     from seqpa.errors import SeqpaError
 
     told = data if isinstance(data, dict) else {}
-    found = Reading(
+    found = ReadOptions(
         format=told.get("format", "conll"),
         columns=told.get("columns"),
         label=told.get("label"),

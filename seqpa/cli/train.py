@@ -134,7 +134,7 @@ def epoch_line(epoch: Epoch, epochs: int) -> str:
 
 
 def _print_outcome(run: TrainingRun, outcome: TrainingOutcome) -> None:
-    from seqpa.config_objects import data_name
+    from seqpa.config.build import data_name
 
     if outcome.dev is not None:
         print(f"\nkept epoch {outcome.best_epoch} of {outcome.epochs}, the best on the dev set")

@@ -1,4 +1,4 @@
-"""What each mistake costs: ρ(y, y') of Crammer et al. (2006), §8.
+"""What each mistake costs: ρ(y, y') of PA 2006, Section 8.
 
 A cost says what predicting y' is worth where y is right: zero for y' = y, otherwise anything from
 zero up, and not necessarily the same both ways. People write it as a table, a function, or a tree
@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
+from seqpa.files import read_text
+from seqpa.schemes import OUTSIDE, type_of
 
 Label: TypeAlias = Hashable
 _Node: TypeAlias = "tuple[Label, Any, str]"  # name, what is below it, where it stands
-_PREFIXES = ("B-", "I-", "E-", "S-", "L-", "U-")
-_OUTSIDE = "O"
 
 
 class Hierarchy:
@@ -42,7 +42,7 @@ class Hierarchy:
     >>> places.cost("city", "rivre")
     Traceback (most recent call last):
         ...
-    seqpa.errors.SeqpaError: label 'rivre' is not in the hierarchy; the nearest is 'river'
+    seqpa.errors.SeqpaError: label 'rivre' is not in the hierarchy; did you mean 'river'?
     """
 
     def __init__(self, tree: Mapping[Any, Any]) -> None:
@@ -60,11 +60,7 @@ class Hierarchy:
         3
         """
         if isinstance(source, Path) or "\n" not in source:
-            path = Path(source)
-            try:
-                text, name = path.read_text(encoding="utf-8"), str(path)
-            except (OSError, UnicodeDecodeError) as error:
-                raise SeqpaError(f"{path}: cannot read the hierarchy: {error}") from None
+            text, name = read_text(source), str(source)
         else:
             text, name = source, "hierarchy"
         hierarchy = cls.__new__(cls)
@@ -105,11 +101,14 @@ class Hierarchy:
         if label in self._path:
             return self._path[label]
         if isinstance(label, str):
-            if label[:2] in _PREFIXES and label[2:] in self._path:
-                return self._path[label[2:]]
-            if label == _OUTSIDE:
+            kind = type_of(label)
+            if kind is not None and kind in self._path:
+                return self._path[kind]
+            if label == OUTSIDE:
                 return (label,)
-        raise SeqpaError(f"label {label!r} is not in the hierarchy{_nearest(label, self._path)}")
+        raise SeqpaError(
+            f"label {label!r} is not in the hierarchy{did_you_mean(label, self._path)}"
+        )
 
     def cost(self, a: Label, b: Label) -> int:
         """The number of edges between two labels."""
@@ -215,7 +214,8 @@ def _from_table(table: Mapping[Any, Any], labels: Sequence[Label]) -> NDArray[np
 
     def index(label: Label) -> int:
         if label not in place:
-            raise SeqpaError(f"the cost names {label!r}, which is no label{_nearest(label, place)}")
+            hint = did_you_mean(label, place)
+            raise SeqpaError(f"the cost names {label!r}, which is no label{hint}")
         return place[label]
 
     rho = 1.0 - np.eye(len(labels))
@@ -240,14 +240,6 @@ def _number(value: Any, right: Label, predicted: Label) -> float:
         raise SeqpaError(
             f"the cost of predicting {predicted!r} for {right!r} is {value!r}; a cost is a number"
         ) from None
-
-
-def _nearest(label: Label, known: Mapping[Label, Any]) -> str:
-    import difflib
-
-    names = {str(name): name for name in known}
-    close = difflib.get_close_matches(str(label), names, n=1, cutoff=0.0)
-    return f"; the nearest is {names[close[0]]!r}" if close else ""
 
 
 def _python_nodes(tree: Any) -> Iterator[_Node]:
@@ -303,8 +295,9 @@ def _yaml_nodes(text: str, file: str) -> Iterator[_Node]:
         problem = getattr(error, "problem", None) or "not YAML"
         raise SeqpaError(f"{file}:{line}{problem}") from None
     if not isinstance(root, yaml.MappingNode) or not root.value:
+        first = 1 if root is None else root.start_mark.line + 1
         raise SeqpaError(
-            f"{file}:1: a hierarchy is a mapping from labels to what is below them, "
+            f"{file}:{first}: a hierarchy is a mapping from labels to what is below them, "
             "such as `place: [city, river]`"
         )
     return level(root)

@@ -26,10 +26,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Protocol, TextIO, TypeAlias
 
-from seqpa.data import schemes
 from seqpa.data.corpus import Corpus, Extras, Layout, Sentence, Token
 from seqpa.data.source import BLOCK_BYTES, Block, read_blocks, source_name
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
+from seqpa.schemes import SCHEMES, check_scheme, convert, describe, violation
 
 __all__ = [
     "FORMATS",
@@ -240,11 +240,10 @@ class _SchemeChange:
     """Checks that a file's labels are legal in one known scheme, and gives them in another."""
 
     def __init__(self, scheme: str, source: str) -> None:
-        if scheme not in schemes.SCHEMES:
-            raise SeqpaError(f"scheme: {scheme!r} is none of {', '.join(schemes.SCHEMES)}")
+        check_scheme(scheme)
         self._scheme = scheme
         self._source = source
-        self._possible = list(schemes.SCHEMES)
+        self._possible = list(SCHEMES)
         self._sentences = 0
 
     def __call__(self, corpus: Corpus) -> list[str]:
@@ -252,7 +251,7 @@ class _SchemeChange:
         converted: list[str] = []
         for labels in corpus.y:
             self._check(corpus, labels, start)
-            converted.extend(schemes.convert(labels, self._scheme))
+            converted.extend(convert(labels, self._scheme))
             start += len(labels)
             self._sentences += 1
         return converted
@@ -260,7 +259,7 @@ class _SchemeChange:
     def _check(self, corpus: Corpus, labels: list[str], start: int) -> None:
         illegal = {}
         for scheme in self._possible:
-            position = schemes.violation(labels, scheme)
+            position = violation(labels, scheme)
             if position is not None:
                 illegal[scheme] = position
         self._possible = [scheme for scheme in self._possible if scheme not in illegal]
@@ -272,7 +271,7 @@ class _SchemeChange:
             where = f"{self._source}: sentence {self._sentences + 1}, token {token + 1}"
         else:
             where = f"{self._source}:{corpus.layout.line_of(start + token)}"
-        raise SeqpaError(f"{where}: {schemes.describe(labels, position, scheme)}")
+        raise SeqpaError(f"{where}: {describe(labels, position, scheme)}")
 
 
 def _flat(labels: Labels) -> Sequence[str]:
@@ -282,8 +281,4 @@ def _flat(labels: Labels) -> Sequence[str]:
 
 
 def _unknown_format(format: str, known: Sequence[str]) -> SeqpaError:
-    import difflib
-
-    near = difflib.get_close_matches(format, known, 1)
-    hint = f"did you mean {near[0]}?" if near else f"right are {', '.join(known)}"
-    return SeqpaError(f"format: {format!r} is not known; {hint}")
+    return SeqpaError(f"format: {format!r} is not known{did_you_mean(format, known)}")

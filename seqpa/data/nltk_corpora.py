@@ -6,7 +6,6 @@ range of sentences: ``treebank[:3000]``, ``brown:news``, ``conll2002:esp.train[1
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -16,7 +15,7 @@ import numpy as np
 
 from seqpa.data.columns import Columns
 from seqpa.data.corpus import Corpus
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 
 CORPORA = {
     "treebank": ("word", "label"),
@@ -78,9 +77,7 @@ def _parsed(request: str) -> tuple[str, str | None, int, int | None]:
     match = _REQUEST.fullmatch(request)
     name = match["name"] if match else request
     if not match or name not in CORPORA:
-        near = difflib.get_close_matches(name, CORPORA, 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(CORPORA)}"
-        raise SeqpaError(f"{request}: no such corpus of NLTK's; {hint}")
+        raise SeqpaError(f"{request}: no such corpus of NLTK's{did_you_mean(name, CORPORA)}")
     first, last = 0, None
     if match["range"] is not None:
         bounds = _RANGE.fullmatch(match["range"])

@@ -12,19 +12,41 @@ from typing import BinaryIO, TextIO
 
 from seqpa.data.source import checked_encoding
 from seqpa.errors import SeqpaError
+from seqpa.files import replacing
 
 
 class Sink:
-    """Encodes text and passes it on; what the encoding cannot say is an error, not a ``?``."""
+    """Encodes text and passes it on; what the encoding cannot say is an error, not a ``?``.
 
-    def __init__(self, stream: BinaryIO, name: str, encoding: str) -> None:
+    Parameters
+    ----------
+    stream : BinaryIO
+        Where the bytes go.
+    name : str
+        What messages call it.
+    encoding : str
+        Of the text.
+    flush : bool
+        Whether each text goes through at once, so that it can be read behind a pipe.
+
+    Examples
+    --------
+    >>> import io
+    >>> stream = io.BytesIO()
+    >>> Sink(stream, "out.conll", "latin-1").write("né")
+    >>> stream.getvalue()
+    b'n\\xe9'
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, encoding: str, flush: bool = True) -> None:
         self._stream = stream
         self._name = name
         self._encoding = encoding
         self._encoder = codecs.getincrementalencoder(checked_encoding(encoding, name))()
+        self._flush = flush
 
     def write(self, text: str) -> None:
-        """Write ``text``; at once readable behind a pipe."""
+        """Write ``text``."""
         try:
             data = self._encoder.encode(text)
         except UnicodeEncodeError as error:
@@ -35,57 +57,50 @@ class Sink:
             ) from None
         try:
             self._stream.write(data)
+            if self._flush:
+                self._stream.flush()
         except BrokenPipeError:
             raise
         except OSError as error:
             raise SeqpaError(f"{self._name}: cannot be written ({error.strerror})") from None
-        if self._name == "<stdout>":
-            self._stream.flush()
 
 
 @contextmanager
 def open_sink(target: str | Path | TextIO, encoding: str = "utf-8") -> Iterator[Sink | TextIO]:
     """Open a path, ``-`` for standard output, or a text stream that is already open.
 
-    A file appears under its name only when the ``with`` block ends without an error; before that
-    it is a hidden neighbour, which an error removes. A name that ends in ``.gz`` is compressed.
+    A file appears under its name only when the ``with`` block ends without an error, as
+    `seqpa.files.replacing` has it. A file whose name ends in ``.gz`` is compressed.
+
+    Parameters
+    ----------
+    target : str, Path or text stream
+        Where the text goes.
+    encoding : str
+        Of a path or of standard output; an open stream has its own.
+
+    Yields
+    ------
+    Sink or text stream
+        What has ``write``.
     """
     if not isinstance(target, (str, Path)):
         yield target
-        return
-    if str(target) == "-":
+    elif str(target) == "-":
         sys.stdout.flush()
         yield Sink(sys.stdout.buffer, "<stdout>", encoding)
-        return
-    # Through a link, the file that it names is replaced, not the link.
-    path = Path(os.path.realpath(target))
-    if path.exists() and not path.is_file():  # a device or a named pipe, or a directory
-        with _open(path, "wb", target) as stream:
-            yield Sink(stream, str(target), encoding)
-        return
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    stream = _open(partial, "wb", target)
-    try:
-        with stream:
-            if path.suffix == ".gz":
+    else:
+        with replacing(target) as stream:
+            if _is_compressed(Path(target)):
                 import gzip
 
                 with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
-                    yield Sink(packed, str(target), encoding)  # type: ignore[arg-type]
+                    # Never flushed on the way: that would cost compression.
+                    yield Sink(packed, str(target), encoding, flush=False)  # type: ignore[arg-type]
             else:
                 yield Sink(stream, str(target), encoding)
-        partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
 
 
-def _open(path: Path, mode: str, target: str | Path) -> BinaryIO:
-    try:
-        return path.open(mode)  # type: ignore[return-value]
-    except IsADirectoryError:
-        raise SeqpaError(f"{target}: is a directory; name a file to write") from None
-    except FileNotFoundError:
-        raise SeqpaError(f"{target}: there is no directory {Path(target).parent}") from None
-    except OSError as error:
-        raise SeqpaError(f"{target}: cannot be written ({error.strerror})") from None
+def _is_compressed(path: Path) -> bool:
+    """Whether the file that a path leads to is called so; devices and pipes pass text as it is."""
+    return os.path.realpath(path).endswith(".gz") and (path.is_file() or not path.exists())

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from seqpa.errors import SeqpaError
+from seqpa.files import unreadable
 
 # Small enough that what is made of a block stays in the processor's cache, and leaves few holes
 # in the memory behind it: larger ones are no faster.
@@ -138,8 +139,8 @@ def _opened(path: str | Path) -> Iterator[BinaryIO]:
         return
     try:
         file = Path(path).open("rb")  # noqa: SIM115 (closed below; only opening is guarded)
-    except OSError as error:
-        raise _unopenable(Path(path), error) from None
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
     with file:
         yield _unzipped(file)
 
@@ -192,21 +193,3 @@ def _undecodable(
         remedy = "say its true encoding, for example encoding: utf-8"
     byte = error.object[error.start]
     return SeqpaError(f"{name}:{line}: byte 0x{byte:02x} is not valid {encoding}; {remedy}")
-
-
-def _unopenable(path: Path, error: OSError) -> SeqpaError:
-    if isinstance(error, FileNotFoundError):
-        if path.parent.is_dir():
-            import difflib
-
-            names = [entry.name for entry in path.parent.iterdir()]
-            near = difflib.get_close_matches(path.name, names, 1, 0.5)
-            hint = f"; did you mean {path.parent / near[0]}?" if near else ""
-        else:
-            hint = f": there is no directory {path.parent}"
-        return SeqpaError(f"{path}: no such file{hint}")
-    if path.is_dir():
-        files = sorted(entry.name for entry in path.iterdir() if entry.is_file())
-        example = f", for example {path / files[0]}" if files else ""
-        return SeqpaError(f"{path}: is a directory; name a file{example}")
-    return SeqpaError(f"{path}: cannot be read ({error.strerror})")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 
 if TYPE_CHECKING:
     from seqpa.experiments.outcome import Outcome
@@ -51,11 +51,7 @@ def find(name: str) -> Callable[[Setup], Outcome]:
     seqpa.errors.SeqpaError: there is no experiment 'nose'; did you mean 'noise'?
     """
     if name not in EXPERIMENTS:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, EXPERIMENTS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(EXPERIMENTS)}"
-        raise SeqpaError(f"there is no experiment {name!r}; {hint}")
+        raise SeqpaError(f"there is no experiment {name!r}{did_you_mean(name, EXPERIMENTS)}")
     run: Callable[[Setup], Outcome] = import_module(
         f"seqpa.experiments.{name.replace('-', '_')}"
     ).run

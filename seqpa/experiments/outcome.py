@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from seqpa.experiments import figures
+from seqpa.files import write_atomically
 
 Row = Mapping[str, Any]
 Rows = list[dict[str, Any]]
@@ -142,7 +143,7 @@ class Outcome:
         content = self.files()
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in content.items():
-            (folder / name).write_bytes(data)
+            write_atomically(folder / name, data)
         return [folder / name for name in content]
 
 

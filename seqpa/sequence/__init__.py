@@ -1,14 +1,13 @@
 """From words to labels: templates, the encoder, the learner on chains, the tagger.
 
 A sentence x with labels y has the score ``w·Φ(x, y)``: for each token the weights of its features
-for its label, for each pair of neighbours the weight of the transition (PA 2006, §9). Training meets
-one sentence after another, asks Viterbi for the best labels ŷ, and where they cost ρ(y, ŷ) moves w
-so that y wins by √ρ. This is the map of the package, in reading order; each file imports only what
-stands above it.
+for its label, for each pair of neighbours the weight of the transition (PA 2006, §9). Training
+meets one sentence after another, asks Viterbi for the best labels ŷ, and where they cost ρ(y, ŷ)
+moves w so that y wins by √ρ. This is the map of the package, in reading order.
 
 What is seen of a word
     `attributes`   functions of a word: lower case, shape, suffixes, a cluster, a lexicon
-    `templates`    the language in which features are written: ``suffix(3)[0]``, ``word[-1]|word[0]``
+    `templates`    the language in which features are written: ``word[-1]|suffix(3)[0]``
     `presets`      lists of templates that do well: "pos", "ner", "chunk"
     `resources`    lexicons and word clusters, from files or from a model
     `affixes`      all prefixes and suffixes of unknown words, found by their characters

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqpa._kernel import strings
+from seqpa.schemes import BEGIN, INSIDE
 from seqpa.sequence.resources import Clusters
 
 OfWords = Callable[[Collection[str]], "list[str | None]"]
@@ -133,6 +134,8 @@ KINDS: dict[str, Kind] = {
         (Parameter("name", str), Parameter("length", int, optional=True)),
         resource="clusters",
     ),
-    "lexicon": Kind(None, (Parameter("name", str),), resource="lexicon", in_context=("B", "I")),
+    "lexicon": Kind(
+        None, (Parameter("name", str),), resource="lexicon", in_context=(BEGIN, INSIDE)
+    ),
     "bias": Kind(lambda: lambda words: [""] * len(words), flag=True),
 }

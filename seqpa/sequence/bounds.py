@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from seqpa.core.bounds import Bound, Rounds, certificate, check
 from seqpa.data.corpus import Corpus
-from seqpa.data.schemes import spans
 from seqpa.errors import SeqpaError
+from seqpa.schemes import spans
 from seqpa.sequence.costs import SequenceCost, sequence_cost
 from seqpa.sequence.learner import ALGORITHMS, Epoch
 from seqpa.sequence.tagger import SequenceTagger

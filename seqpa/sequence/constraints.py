@@ -11,23 +11,10 @@ from numpy.typing import NDArray
 
 from seqpa._kernel.chain import FORBIDDEN
 from seqpa.errors import SeqpaError
+from seqpa.schemes import examples, foreign, transitions
 
-# After which prefixes may a prefix come? "same" asks for the same type on both sides.
-_SCHEMES = {
-    # prefix: (may stand first, may stand last, {previous prefix: same type needed?})
-    "bio": {
-        "O": (True, True, {"O": False, "B": False, "I": False}),
-        "B": (True, True, {"O": False, "B": False, "I": False}),
-        "I": (False, True, {"B": True, "I": True}),
-    },
-    "bioes": {
-        "O": (True, True, {"O": False, "E": False, "S": False}),
-        "B": (True, False, {"O": False, "E": False, "S": False}),
-        "S": (True, True, {"O": False, "E": False, "S": False}),
-        "I": (False, False, {"B": True, "I": True}),
-        "E": (False, True, {"B": True, "I": True}),
-    },
-}
+# What the constraints call a scheme.
+_SCHEMES = {"bio": "iob2", "bioes": "bioes"}
 
 
 @dataclass(frozen=True)
@@ -88,25 +75,15 @@ def _apply_scheme(name: str, labels: Sequence[str], out: Penalties) -> None:
     if name not in _SCHEMES:
         raise SeqpaError(f"constraints {name!r} are unknown: choose 'bio' or 'bioes'")
     scheme = _SCHEMES[name]
-    split = [_split(label) for label in labels]
-    for label, (prefix, _) in zip(labels, split, strict=True):
-        if prefix not in scheme:
-            raise SeqpaError(
-                f"constraints {name!r} need labels O or "
-                f"{', '.join(p + '-x' for p in scheme if p != 'O')}; {label!r} is none of them"
-            )
-    for y, (prefix, kind) in enumerate(split):
-        may_start, may_end, before = scheme[prefix]
-        out.first[y] = 0.0 if may_start else FORBIDDEN
-        out.last[y] = 0.0 if may_end else FORBIDDEN
-        for p, (previous, previous_kind) in enumerate(split):
-            if previous not in before or (before[previous] and previous_kind != kind):
-                out.pairs[p, y] = FORBIDDEN
-
-
-def _split(label: str) -> tuple[str, str]:
-    prefix, _, kind = label.partition("-")
-    return prefix, kind
+    label = foreign(labels, scheme)
+    if label is not None:
+        raise SeqpaError(
+            f"constraints {name!r} need labels {examples(scheme)}; {label!r} is none of them"
+        )
+    legal = transitions(labels, scheme)
+    out.first[~legal.first] = FORBIDDEN
+    out.last[~legal.last] = FORBIDDEN
+    out.pairs[~legal.pairs] = FORBIDDEN
 
 
 def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties) -> None:

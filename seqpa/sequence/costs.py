@@ -42,7 +42,7 @@ def span(gold: Sequence[str], predicted: Sequence[str]) -> float:
     >>> span(["B-x", "I-x", "O", "B-y"], ["B-x", "O", "O", "B-y"])
     2.0
     """
-    from seqpa.data.schemes import spans
+    from seqpa.schemes import spans
 
     different = len(set(spans(gold)) ^ set(spans(predicted)))
     return float(max(different, list(gold) != list(predicted)))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from seqpa._kernel import strings, template_features
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
+from seqpa.schemes import marks_spans
 from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import Encoded, FeatureEncoder
 from seqpa.sequence.presets import preset
@@ -62,7 +63,7 @@ class FeatureSource:
                 "strings); for words name a preset ('pos', 'ner', 'chunk') or give templates"
             )
         if features == "auto":
-            features = "ner" if any(label[:2] in ("B-", "I-") for label in labels) else "pos"
+            features = "ner" if marks_spans(labels) else "pos"
         templates = preset(features, columns) if isinstance(features, str) else features
         if not isinstance(templates, (list, tuple)):
             raise SeqpaError(

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa.errors import SeqpaError
+from seqpa.files import read_text
 
 Arrays = dict[str, NDArray]
 
@@ -153,16 +154,8 @@ def load(name: str, kind: str, given: Mapping[str, Resource | str | Path]) -> Re
 
 
 def _lines(path: str | Path) -> list[str]:
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise SeqpaError(f"{path}: cannot be read: {error.strerror or error}") from None
-    try:
-        # Not splitlines: a word of a web corpus may contain other line separators.
-        return [line.rstrip("\r") for line in data.decode("utf-8-sig").split("\n")]
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise SeqpaError(f"{path}:{line}: not UTF-8: save the file as UTF-8") from None
+    # Not splitlines: a word of a web corpus may contain other line separators.
+    return [line.rstrip("\r") for line in read_text(path).split("\n")]
 
 
 def pack_strings(name: str, strings: Sequence[str]) -> Arrays:

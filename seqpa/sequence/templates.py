@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.sequence.attributes import KINDS, Kind
 
 MAX_OFFSET = 99
@@ -93,7 +93,7 @@ def parse(text: str, columns: Sequence[str] = ("word",)) -> Template:
     Traceback (most recent call last):
         ...
     seqpa.errors.SeqpaError: template 'word[0]|sufix(3)', character 9: unknown name 'sufix'; did \
-you mean suffix?
+you mean 'suffix'?
     """
     if not isinstance(text, str):
         raise SeqpaError(f"a template is a string such as 'word[-1]|word[0]', not {text!r}")
@@ -206,11 +206,7 @@ class _Parser:
         return Part(attribute, offset)
 
     def unknown(self, name: str, known: list[str]) -> str:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, known, 1, 0.6)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-        return f"unknown name {name!r}; {hint}"
+        return f"unknown name {name!r}{did_you_mean(name, known)}"
 
     def number(self, meaning: str) -> int:
         self.skip_space()

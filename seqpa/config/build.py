@@ -8,14 +8,16 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-from seqpa.config import Config
+from seqpa.config.schema import Config
+from seqpa.config.yaml_lines import read_mapping
 from seqpa.core.costs import Hierarchy
 from seqpa.data import Corpus, read
 from seqpa.errors import SeqpaError
 from seqpa.model import import_function
 from seqpa.sequence.presets import preset
 from seqpa.sequence.templates import parse, parse_all
-from seqpa.settings_file import read_settings
+
+_MATRIX = "a cost matrix is a mapping, {right: {predicted: cost}}, such as `B-PER: {O: 5}`"
 
 
 def read_part(config: Config, part: str) -> Corpus:
@@ -131,7 +133,7 @@ def _module(file: Path) -> Any:
 
 
 def _table(path: Path) -> dict[str, dict[str, float]]:
-    values, places = read_settings(path)
+    values, places = read_mapping(path, _MATRIX)
     for right, row in values.items():
         if not isinstance(row, dict):
             raise SeqpaError(

@@ -10,8 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqpa.data import read, read_chunks
-from seqpa.data.schemes import SCHEMES, allowed, check, convert, spans, violation
 from seqpa.errors import SeqpaError
+from seqpa.schemes import (
+    SCHEMES,
+    allowed,
+    check,
+    convert,
+    foreign,
+    is_chunk_label,
+    marks_spans,
+    spans,
+    transitions,
+    type_of,
+    violation,
+)
 
 
 def written(found: list[tuple[str, int, int]], length: int, scheme: str) -> list[str]:
@@ -115,3 +127,27 @@ def test_reading_checks_over_the_whole_file(tmp_path: Path) -> None:
         read(path, "jsonl", scheme="iob2")
     with pytest.raises(SeqpaError, match="scheme: 'x' is none of"):
         read(path, "jsonl", scheme="x")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_table_of_transitions_agrees_with_the_rule(scheme: str) -> None:
+    labels = ["O", "B-x", "I-x", "B-y", "I-y", "B", "I"]
+    if scheme == "bioes":
+        labels += ["E-x", "S-x", "E-y", "E", "S"]
+    found = transitions(labels, scheme)
+    for k, label in enumerate(labels):
+        assert found.first[k] == allowed(None, label, scheme)
+        assert found.last[k] == allowed(label, None, scheme)
+        for p, previous in enumerate(labels):
+            assert found.pairs[p, k] == allowed(previous, label, scheme)
+    assert transitions([], scheme).pairs.shape == (0, 0)
+
+
+def test_what_a_label_is() -> None:
+    assert [type_of(f"{tag}-a-b") for tag in "BIESLU"] == ["a-b"] * 6
+    assert [type_of(label) for label in ("O", "B", "X-a", "b-a", "O-a")] == [None] * 5
+    assert all(map(is_chunk_label, ["O", "B", "I-x", "E-", "S-x\n"]))
+    assert not any(map(is_chunk_label, ["", "O-x", "NN", "L-x", "BX"]))
+    assert marks_spans(["NN", "B-x"])
+    assert not marks_spans(["NN", "O", "B", "E-x"])
+    assert foreign(["O", "B-x", "NN", "VB"], "iob2") == "NN"

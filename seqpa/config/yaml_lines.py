@@ -5,14 +5,15 @@ Scalars are read as YAML 1.2 reads them: ``no`` and ``2024-01-01`` are texts, ``
 
 from __future__ import annotations
 
-import difflib
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import yaml
 
 from seqpa.errors import SeqpaError
+from seqpa.files import read_text
 
 Loc: TypeAlias = "tuple[str | int, ...]"
 
@@ -50,34 +51,88 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _integer)
 _Loader.add_constructor("tag:yaml.org,2002:float", _number)
 
 
-def read_settings(path: Path) -> tuple[dict[str, Any], dict[Loc, str]]:
-    """What a file says, and ``FILE:LINE`` for every key and list item of it."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise SeqpaError(f"{path}: no such file{_neighbours(path)}") from None
-    except IsADirectoryError:
-        raise SeqpaError(f"{path}: is a directory; name a configuration file") from None
-    except OSError as error:
-        raise SeqpaError(f"{path}: cannot be read ({error.strerror})") from None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise SeqpaError(f"{path}:{line}: not UTF-8; save the file as UTF-8") from None
-    root, values = _parsed(text, str(path))
+def read_mapping(path: Path, wanted: str) -> tuple[dict[str, Any], dict[Loc, str]]:
+    """What a YAML file says, and where.
+
+    Parameters
+    ----------
+    path : Path
+        A file that holds a mapping.
+    wanted : str
+        What to say of a file that holds something else: what it should hold.
+
+    Returns
+    -------
+    values : dict
+        The mapping.
+    places : dict
+        ``FILE:LINE`` for every key and list item of it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "a.yaml"
+    >>> _ = file.write_text("learner:\\n  C: 1e-3\\n")
+    >>> values, places = read_mapping(file, "a mapping is needed")
+    >>> values, places["learner", "C"].endswith("a.yaml:2")
+    ({'learner': {'C': 0.001}}, True)
+    """
+    root, values = _parsed(read_text(path), str(path))
     if not isinstance(values, dict):
-        raise SeqpaError(
-            f"{path}:1: not a configuration: a mapping with the section data is needed, "
-            "see configs/ner.yaml"
-        )
+        line = 1 if root is None else root.start_mark.line + 1
+        raise SeqpaError(f"{path}:{line}: {wanted}")
     places: dict[Loc, str] = {}
     _walk(root, (), str(path), places)
     return values, places
 
 
+def place_of(places: Mapping[Loc, str], loc: Sequence[str | int]) -> str:
+    """Where a key stands, or else the nearest of those that it is below.
+
+    Parameters
+    ----------
+    places : mapping
+        ``FILE:LINE`` of each location.
+    loc : sequence of str and int
+        The location.
+
+    Returns
+    -------
+    str
+        As messages begin, ``FILE:LINE: ``; empty where nothing is known.
+
+    Examples
+    --------
+    >>> place_of({("learner",): "a.yaml:3"}, ("learner", "C"))
+    'a.yaml:3: '
+    """
+    loc = tuple(loc)
+    while loc and loc not in places:
+        loc = loc[:-1]
+    return f"{places[loc]}: " if loc in places else ""
+
+
 def set_value(values: dict[str, Any], places: dict[Loc, str], setting: str) -> Loc:
-    """Put ``section.key=value`` into the values; return the key's location."""
+    """Put a setting of the command line into the values.
+
+    Parameters
+    ----------
+    values, places : dict
+        As `read_mapping` returns them; changed.
+    setting : str
+        ``section.key=value``, the value in YAML.
+
+    Returns
+    -------
+    tuple of str
+        The key's location.
+
+    Examples
+    --------
+    >>> values = {"learner": {"C": 1}}
+    >>> set_value(values, {}, "learner.C=0.3"), values
+    (('learner', 'C'), {'learner': {'C': 0.3}})
+    """
     key, equals, text = setting.partition("=")
     place = f"--set {setting}"
     loc = tuple(part.strip() for part in key.split("."))
@@ -143,11 +198,3 @@ def _walk(node: yaml.Node | None, loc: Loc, source: str, places: dict[Loc, str])
         inner = (*loc, name)
         places[inner] = f"{source}:{here.start_mark.line + 1}"
         _walk(value, inner, source, places)
-
-
-def _neighbours(path: Path) -> str:
-    if not path.parent.is_dir():
-        return f": there is no directory {path.parent}"
-    names = [entry.name for entry in path.parent.iterdir()]
-    near = difflib.get_close_matches(path.name, names, 1, 0.5)
-    return f"; did you mean {path.parent / near[0]}?" if near else ""

@@ -1,0 +1,302 @@
+"""What a configuration may say: one definition for YAML files, ``--set``, ``--help``, the JSON
+Schema, the table in docs/configuration.md and the header of the model.
+
+The docstrings of the sections and the descriptions of their keys are what users read there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PrivateAttr,
+    Tag,
+    model_validator,
+)
+
+from seqpa.config.yaml_lines import Loc, place_of
+
+Table = dict[str, dict[str, float]]
+
+
+class Section(BaseModel):
+    """A part of the configuration: no unknown keys, no silent conversions."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class DataSettings(Section):
+    """What is learned from."""
+
+    format: Literal["conll", "conllu", "jsonl", "nltk"] = Field(
+        default="conll", description="how the files are written; nltk names corpora of NLTK's"
+    )
+    columns: list[str] | None = Field(
+        default=None,
+        min_length=1,
+        description="what the columns are, in the file's order; _ is one to ignore. Without it: "
+        "word and label, or the word of CoNLL-U",
+    )
+    label: str | None = Field(
+        default=None,
+        description="the column to learn: label, or in CoNLL-U upos (also xpos, feats, upos+feats)",
+    )
+    train: str = Field(description="file to learn from; treebank[:3000] and the like for nltk")
+    dev: str | None = Field(default=None, description="file whose score chooses the best epoch")
+    test: str | None = Field(default=None, description="file for the scores at the end")
+    encoding: str = Field(default="utf-8", description="of the files: utf-8, cp1252, latin-1, ...")
+    scheme: Literal["iob1", "iob2", "bioes"] | None = Field(
+        default=None, description="check chunk labels and convert them to this scheme"
+    )
+
+
+class FeatureSettings(Section):
+    """What is seen of a token."""
+
+    preset: Literal["pos", "ner", "chunk"] | None = Field(
+        default=None,
+        description="a ready list of templates. With neither preset nor templates: ner for "
+        "B-/I- labels, else pos",
+    )
+    templates: list[str] | None = Field(
+        default=None,
+        min_length=1,
+        description="the templates themselves, or some more beside the preset",
+    )
+    cutoff: int = Field(
+        default=1, ge=1, description="leave out features seen fewer times in training"
+    )
+    lexicons: dict[str, str] = Field(
+        default={},
+        description='name: file of the word lists that lexicon("name") looks words up in',
+    )
+    clusters: dict[str, str] = Field(
+        default={},
+        description='name: file of the word clusters that cluster("name", 4) looks words up in',
+    )
+
+
+class LearnerSettings(Section):
+    """How it is learned."""
+
+    algorithm: Literal["perceptron", "pa", "pa-i", "pa-ii", "pa-ls", "arow"] = Field(
+        default="pa-i", description="how far a step goes"
+    )
+    C: float = Field(
+        default=0.02,
+        gt=0,
+        description="aggressiveness of all but perceptron and pa: small is careful",
+    )
+    batch_size: int = Field(
+        default=1, ge=1, description="so many sentences make one step (pa-i, pa-ii, pa-ls)"
+    )
+    epochs: int = Field(default=10, ge=1, description="passes over the training sentences")
+    average: bool = Field(
+        default=True, description="keep the mean of all weight vectors, not the last"
+    )
+    update: Literal["prediction-based", "max-loss", "n-best"] = Field(
+        default="prediction-based",
+        description="which wrong sequence is pushed down: the prediction, the one of largest "
+        "score + √cost (max-loss, for the zero-one cost), or that among the n best",
+    )
+    n_best: int = Field(default=10, ge=1, description="candidates of the update n-best")
+    patience: int | None = Field(
+        default=None, ge=1, description="stop after so many epochs without a better dev score"
+    )
+    shuffle: bool = Field(
+        default=True, description="visit the sentences in a new random order each epoch"
+    )
+    seed: int = Field(
+        default=1, ge=0, description="of the random order: the same seed, the same model"
+    )
+    n_jobs: int = Field(
+        default=1, ge=1, description="threads for tagging; results do not depend on it"
+    )
+
+
+class CostSettings(Section):
+    """What a mistake costs."""
+
+    kind: Literal["hamming", "zero-one", "span", "hierarchy", "matrix", "python"] = Field(
+        default="hamming",
+        description="wrong tokens, wrong sentences, wrong spans, distance in a tree of labels, a "
+        "table of label pairs, or a Python function of two label lists",
+    )
+    file: str | None = Field(
+        default=None,
+        description="hierarchy: YAML file of the tree; matrix: YAML file of the table; python: "
+        "file of the function",
+    )
+    table: Table | None = Field(
+        default=None,
+        description="matrix: the table itself, {right: {predicted: cost}}; others cost 1",
+    )
+    function: str | None = Field(
+        default=None, description="python: the function's name in file, or package.module:function"
+    )
+
+    @model_validator(mode="after")
+    def _fits_kind(self) -> CostSettings:
+        used = {"hierarchy": ["file"], "matrix": ["file", "table"], "python": ["file", "function"]}
+        for name in ("file", "table", "function"):
+            if getattr(self, name) is not None and name not in used.get(self.kind, []):
+                raise ValueError(f"the kind {self.kind} has no use for {name}; leave it out")
+        if self.kind == "hierarchy" and self.file is None:
+            raise ValueError("the kind hierarchy needs file, the YAML file of the tree of labels")
+        if self.kind == "matrix" and (self.file is None) == (self.table is None):
+            raise ValueError("the kind matrix needs either file or table")
+        if self.kind == "python" and self.function is None:
+            raise ValueError("the kind python needs function (and file, if it is in one)")
+        if self.kind == "python" and self.file is None and ":" not in str(self.function):
+            raise ValueError("without file, function is written package.module:function")
+        return self
+
+
+class TransitionRules(Section):
+    """Transitions that may not or must happen."""
+
+    forbidden: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(
+        default=[], description="pairs [label, next label] that never occur"
+    )
+    required: dict[str, list[str]] = Field(
+        default={}, description="label: the only labels that may follow it"
+    )
+
+
+class DecodingSettings(Section):
+    """Which label sequences are possible."""
+
+    constraints: (
+        Annotated[
+            Annotated[Literal["bio", "bioes"], Tag("a scheme")]
+            | Annotated[TransitionRules, Tag("rules")],
+            Discriminator(lambda value: "a scheme" if isinstance(value, str) else "rules"),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="bio or bioes: only legal chunks; or {forbidden: ..., required: ...}",
+    )
+
+
+class OutputSettings(Section):
+    """What is written."""
+
+    model: str = Field(default="model.safetensors", description="the model file")
+    half: bool = Field(default=False, description="store weights as float16: half the size")
+    history: str | None = Field(
+        default=None,
+        description="what happened in each epoch; history.json beside the model if not given",
+    )
+    metrics: str | None = Field(
+        default=None,
+        description="the scores at the end; metrics.json beside the model if not given",
+    )
+
+
+class Config(Section):
+    """A whole configuration: of a file (`load_config`), or of a mapping.
+
+    Examples
+    --------
+    >>> config = Config.model_validate({"data": {"train": "a.conll"}, "learner": {"C": 0.3}})
+    >>> config.learner.C, config.learner.epochs
+    (0.3, 10)
+    """
+
+    data: DataSettings = Field(description="what is learned from")
+    features: FeatureSettings = Field(
+        default=FeatureSettings(), description="what is seen of a token"
+    )
+    learner: LearnerSettings = Field(default=LearnerSettings(), description="how it is learned")
+    cost: CostSettings = Field(default=CostSettings(), description="what a mistake costs")
+    decoding: DecodingSettings = Field(
+        default=DecodingSettings(), description="which label sequences are possible"
+    )
+    output: OutputSettings = Field(default=OutputSettings(), description="what is written")
+
+    _folder: Path = PrivateAttr(Path())
+    _places: dict[Loc, str] = PrivateAttr(default_factory=dict)
+    _given: list[Loc] = PrivateAttr(default_factory=list)
+
+    def path(self, *loc: str) -> Path:
+        """The file that a key names.
+
+        Parameters
+        ----------
+        *loc : str
+            The key, for example ``"data", "train"``.
+
+        Returns
+        -------
+        Path
+            Relative to the configuration file, or to the current directory where the command line
+            or a program set the key.
+
+        Examples
+        --------
+        >>> Config.model_validate({"data": {"train": "a.conll"}}).path("data", "train")
+        PosixPath('a.conll')
+        """
+        value: Any = self
+        for name in loc:
+            value = value[name] if isinstance(value, dict) else getattr(value, name)
+        by_hand = any(loc[: len(given)] == given for given in self._given)
+        # Without `..` where possible: people read it in messages.
+        return _shortened(Path(value) if by_hand else self._folder / value)
+
+    def place(self, *loc: str | int) -> str:
+        """Where a key stands, as messages begin.
+
+        Parameters
+        ----------
+        *loc : str or int
+            The key, for example ``"features", "templates", 1``.
+
+        Returns
+        -------
+        str
+            ``FILE:LINE: ``, or nothing if the key was not read from a file.
+        """
+        return place_of(self._places, loc)
+
+    def read_from(self, folder: Path, places: Mapping[Loc, str], given: Sequence[Loc]) -> Config:
+        """Note where the configuration was read; see `path` and `place`.
+
+        Parameters
+        ----------
+        folder : Path
+            Of the configuration file.
+        places : mapping
+            ``FILE:LINE`` of each location.
+        given : sequence of locations
+            Keys that the command line set.
+
+        Returns
+        -------
+        Config
+            This one.
+        """
+        self._folder = folder
+        self._places = dict(places)
+        self._given = list(given)
+        return self
+
+
+def _shortened(path: Path) -> Path:
+    parts: list[str] = []
+    for part in path.parts:
+        if part == ".." and parts and parts[-1] not in ("..", "/"):
+            folder = Path(*parts)
+            if folder.is_symlink():  # `..` of a link leads elsewhere
+                return path
+            parts.pop()
+        else:
+            parts.append(part)
+    return Path(*parts)
