@@ -85,8 +85,10 @@ def number(
         if j < i and words[begin + j] is word:
             out[i] = out[j]
             continue
-        if not isinstance(word, str):
-            return begin + i
+        if type(word) is not str:
+            if not isinstance(word, str):
+                return begin + i
+            word = str.__str__(word)  # the characters alone: a subclass may hash or compare oddly
         found = numbers.get(word)
         if found is None:
             found = fresh.get(word)
@@ -137,7 +139,7 @@ def prefixes(words, length: cython.Py_ssize_t):
     found: list = []
     word: str
     for item in words:
-        word = str(item)  # exactly a str, not a subclass
+        word = item if type(item) is str else str.__str__(item)
         found.append(word[:length] if len(word) >= length else None)
     return found
 
@@ -149,7 +151,7 @@ def suffixes(words, length: cython.Py_ssize_t):
     word: str
     n: cython.Py_ssize_t
     for item in words:
-        word = str(item)
+        word = item if type(item) is str else str.__str__(item)
         n = len(word)
         found.append(word[n - length :] if n >= length else None)
     return found
@@ -279,7 +281,7 @@ def with_upper(words):
     found: list = []
     word: str
     for item in words:
-        word = str(item)
+        word = item if type(item) is str else str.__str__(item)
         flag = None
         for character in word:
             if character.isupper():
@@ -299,7 +301,7 @@ def with_digit(words):
     found: list = []
     word: str
     for item in words:
-        word = str(item)
+        word = item if type(item) is str else str.__str__(item)
         flag = None
         for character in word:
             if "0" <= character <= "9" or (character > "\x7f" and character.isdecimal()):
@@ -319,7 +321,7 @@ def with_hyphen(words):
     found: list = []
     word: str
     for item in words:
-        word = str(item)
+        word = item if type(item) is str else str.__str__(item)
         found.append("" if "-" in word else None)
     return found
 

@@ -238,22 +238,25 @@ class Trainer:
         delta: SparseDelta,
         tau: cython.double,
         weights: cython.float[::1],
-        sums: cython.float[::1],
+        sums: cython.double[::1],
         gains: cython.float[::1],
     ) -> cython.void:
-        """w += τδ, and clock times that into the averaging sums."""
+        """w += τδ, and clock times what was really added, after rounding, into the averaging sums:
+        so the mean of the weights is exact, however many sentences there are."""
         i: cython.Py_ssize_t
         at: cython.Py_ssize_t
         amount: cython.double
+        before: cython.double
         for i in range(delta.size):
             at = delta.places[i]
             amount = tau * delta.amounts[i]
             if self.second_order and amount != 0.0:
                 amount = amount / (1.0 + cython.cast(cython.double, gains[at]))
                 gains[at] += 2.0 * self.C * delta.amounts[i] * delta.amounts[i]
+            before = cython.cast(cython.double, weights[at])
             weights[at] += amount
             if self.averaging:
-                sums[at] += self.clock * amount
+                sums[at] += self.clock * (cython.cast(cython.double, weights[at]) - before)
 
     @cython.cfunc
     @cython.nogil

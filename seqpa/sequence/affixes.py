@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from seqpa._kernel import strings
 
+_LARGE = 16  # known affixes for each word that is asked for
 _UTF_32 = f"utf-32-{sys.byteorder[0]}e"  # without a mark of the byte order
 
 
@@ -52,6 +53,11 @@ class Affixes:
         sizes = [len(values[k]) for k in self.kinds]
         made = self._made
         if made is None or made[0] != sizes:
+            if len(words) * _LARGE < sum(sizes):  # an index would take longer to make than it saves
+                for k, (length, at_end) in self.kinds.items():
+                    cut = strings.suffixes if at_end else strings.prefixes
+                    strings.look_up(cut(words, length), values[k], out[k])
+                return
             made = self._made = sizes, self._index(values)
         strings.find_affixes(*spelling(words), *made[1], out)
 

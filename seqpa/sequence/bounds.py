@@ -111,12 +111,12 @@ def _largest_costs(
 def _zero_one_losses(tagger: SequenceTagger, corpus: Corpus) -> NDArray[np.float64]:
     """ℓ_ML of the tagger's weights: how far the best wrong sequence is from losing by 1."""
     tagging = tagger.trained_.tagging
-    encoded = tagging.encode(corpus)
+    encoded, decoder = tagging.prepared(corpus)
     index = {label: k for k, label in enumerate(tagger.classes_)}
     losses = np.zeros(len(corpus))
     for i, (gold, best) in enumerate(zip(corpus.y, tagger.predict_nbest(corpus, 2), strict=True)):
         wrong = [score for score, labels in best if labels != gold]
         if wrong:
             path: Any = np.array([index[label] for label in gold], np.int32)
-            losses[i] = max(0.0, wrong[0] + 1.0 - tagging.decoder.score(encoded, i, path))
+            losses[i] = max(0.0, wrong[0] + 1.0 - decoder.score(encoded, i, path))
     return losses
