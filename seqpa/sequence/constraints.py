@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from seqpa.schemes import examples, foreign, transitions
 _SCHEMES = {"bio": "iob2", "bioes": "bioes"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Penalties:
     """What is added to the scores: 0 where allowed, FORBIDDEN where not.
 
@@ -32,6 +33,11 @@ class Penalties:
     first: NDArray[np.float32]
     last: NDArray[np.float32]
     pairs: NDArray[np.float32]
+
+    @cached_property
+    def forbid_nothing(self) -> bool:
+        """Whether every sequence is allowed."""
+        return not (self.first.any() or self.last.any() or self.pairs.any())
 
 
 def penalties(constraints: Any, labels: Sequence[str]) -> Penalties:
@@ -129,7 +135,7 @@ def check_legal(
     paths: NDArray[np.int32], starts: NDArray[np.int64], rules: Penalties, labels: Sequence[str]
 ) -> None:
     """Raise a SeqpaError that names the first place where training labels break the rules."""
-    if len(paths) == 0:
+    if len(paths) == 0 or rules.forbid_nothing:
         return
     firsts = starts[:-1][starts[1:] > starts[:-1]]
     lasts = np.append(firsts[1:], len(paths)) - 1

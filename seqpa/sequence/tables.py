@@ -169,6 +169,7 @@ class AttributeLayout:
         places += [(len(columns) + i, -1, 0) for i in range(n_lexicons)]
         self._column, self._within, self._stride = np.array(places, np.int64).T.copy()
         self._made: tuple[list[int], template_features.Words] | None = None
+        self._joined: tuple[list[NDArray[np.int32]], NDArray[np.int32], list[int]] | None = None
 
     def words(self, ids: NDArray[np.int32]) -> template_features.Words:
         """The kernel's view of tokens: numbers of words (columns, tokens)."""
@@ -193,9 +194,12 @@ class AttributeLayout:
         """All columns' tables in one array; where only the word itself is asked for, none is
         needed."""
         tables = [c.table if c.computes else c.table[:0] for c in self._columns]
-        used = [table for table in tables if table.size]
-        joined = used[0].reshape(-1) if len(used) == 1 else np.concatenate([_NO_ROWS, *used], None)
         begin = _ends(np.array([table.size for table in tables] + self._marks))
+        used = [table for table in tables if table.size]
+        if len(used) == 1:
+            joined = used[0].reshape(-1)
+        else:
+            joined = self._join_several(tables, begin, known)
         at = np.where(self._within < 0, -1, begin[self._column] + self._within)
         n_known = np.array(known + self._marks)[self._column]
         return template_features.Words(
@@ -206,6 +210,27 @@ class AttributeLayout:
             at=at,
             stride=self._stride,
         )
+
+
+    def _join_several(
+        self, tables: list[NDArray[np.int32]], begin: NDArray[np.int64], known: list[int]
+    ) -> NDArray[np.int32]:
+        """The tables behind each other. While they have spare rows, only those of new words are
+        copied, so that a new word costs what it costs."""
+        whole = [column.table for column in self._columns]
+        last = self._joined
+        if last is None or any(a is not b for a, b in zip(whole, last[0], strict=True)):
+            joined = np.concatenate([_NO_ROWS, *tables], None)
+        else:
+            joined = last[1]
+            for table, at, old, new in zip(
+                tables, begin[: len(tables)].tolist(), last[2], known, strict=True
+            ):
+                if table.size:
+                    width = table.shape[1]
+                    joined[at + old * width : at + new * width] = table[old:new].reshape(-1)
+        self._joined = whole, joined, known
+        return joined
 
 
 def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attributes.OfWords | None:

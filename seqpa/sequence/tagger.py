@@ -364,17 +364,23 @@ class SequenceTagger:
         )
 
     def _learner(self, labels: list[str]) -> ChainLearner:
-        return ChainLearner(
-            self.algorithm,
-            self.C,
-            sequence_cost(self.cost, labels),
-            penalties(self.constraints, labels),
-            labels,
-            self.update,
-            self.n_best,
-            self.average,
-            int(self.batch_size),
-        )
+        def make() -> ChainLearner:
+            return ChainLearner(
+                self.algorithm,
+                self.C,
+                sequence_cost(self.cost, labels),
+                penalties(self.constraints, labels),
+                labels,
+                self.update,
+                self.n_best,
+                self.average,
+                int(self.batch_size),
+            )
+
+        if not (isinstance(self.cost, str) or callable(self.cost)):
+            return make()  # a table may have been changed in place
+        learning = (self.algorithm, self.C, self.update, self.n_best, self.average, self.batch_size)
+        return self._learned.learner((*learning, self.cost, self.constraints, labels), make)
 
     @staticmethod
     def _nonempty(flat: list[str]) -> list[str]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from seqpa.errors import NotTrainedError
 from seqpa.locks import ForkSafeLock
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.inputs import FeatureSource
+from seqpa.sequence.learner import ChainLearner
 from seqpa.sequence.live import LiveTagging
 from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.training import TrainingState
@@ -122,6 +124,7 @@ class Learned:
         self.seen_with = seen_with
         self.lock = ForkSafeLock()
         self._tagging: LiveTagging | None = None
+        self._learner: tuple[tuple[Any, ...], ChainLearner] | None = None
 
     @property
     def is_fitted(self) -> bool:
@@ -195,6 +198,14 @@ class Learned:
         if self.trained is not None and self.trained.source is training.source:
             training.source = copy.deepcopy(training.source)
         return training
+
+    def learner(self, key: tuple[Any, ...], make: Callable[[], ChainLearner]) -> ChainLearner:
+        """The learner made for this key before, else a new one: online, making it would take longer
+        than learning with it."""
+        made = self._learner
+        if made is None or made[0] != key:
+            made = self._learner = copy.deepcopy(key), make()
+        return made[1]
 
     def go_live(self, training: TrainingState) -> None:
         """Tag with the very weights of this training, as they move. The caller holds the lock."""
