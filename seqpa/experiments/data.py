@@ -1,4 +1,4 @@
-"""The data sets of the documents, read from plain files; and what stands in for them.
+"""The data sets of the papers, read from plain files; and what stands in for them.
 
 NAME/NAME.csv  numbers between commas, the label last, no header
 NAME/NAME.npz  arrays X_train, y_train, X_test, y_test
@@ -39,7 +39,7 @@ SOURCES: dict[str, str] = {
     "conll2000": "CoNLL-2000 shared task (chunking): train.txt and test.txt",
     "ptb-sample": "Penn Treebank sample, with NLTK: train.txt and test.txt, word TAB tag",
 }
-STAND_IN = "Stand-in data, not the document's"
+STAND_IN = "Stand-in data, not the paper's"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Mini-batches that overlap: at each round the last B examples make one step together.
 
-Perez-Suay et al. (§3.2) write so: "at each time, t, we have a set of B (labelled) examples",
+Mini-batch PA, §3.2 writes so: "at each time, t, we have a set of B (labelled) examples",
 x_t, x_{t−1}, ..., x_{t−B+1}, where one example arrives at a time (§2).
 """
 
