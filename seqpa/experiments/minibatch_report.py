@@ -59,7 +59,7 @@ def published(name: str) -> dict[Algorithm, tuple[float, float]]:
 
 
 def values(rows: Rows, name: str, algorithm: Algorithm, what: str) -> Floats:
-    """Of every trial, in %."""
+    """One column of every trial, in %."""
     step, B = algorithm
     return np.asarray(100 * grid(rows, what, data=name, algorithm=step, B=B)[:, 0])
 
@@ -76,7 +76,7 @@ def cell_verdict(ours: float, theirs: float, half: float) -> str:
 
 
 def verdicts(rows: Rows, names: tuple[str, ...] = SETS, what: str = TEST_ERROR) -> dict[Cell, str]:
-    """Of all cells of these sets, 63 in all."""
+    """The verdict on each cell of these sets, 63 for all sets."""
     return {
         (name, *algorithm): cell_verdict(
             float(values(rows, name, algorithm, what).mean()), theirs, half
@@ -118,10 +118,20 @@ def table_2(rows: Rows) -> str:
 class Second(NamedTuple):
     """A cell of Table 2 that came out worse, looked at again.
 
-    chosen, best  (C, σ): by online error, and by test error
-    error         the test error with `best`, as a share
-    online        the online errors of both when C and σ were chosen
-    trials        behind `error`
+    Parameters
+    ----------
+    cell : tuple
+        Data set, step and batch size.
+    chosen : tuple of float
+        (C, σ) by online error.
+    best : tuple of float
+        (C, σ) by test error.
+    error : float
+        The test error with `best`, as a share.
+    online : tuple of float
+        The online errors of both when C and σ were chosen.
+    trials : int
+        The trials behind `error`.
     """
 
     cell: Cell
@@ -132,7 +142,7 @@ class Second(NamedTuple):
     trials: int
 
     def why(self) -> str:
-        """In words."""
+        """The reason for the difference, in words."""
         theirs, half = published(self.cell[0])[self.cell[1:]]
         if cell_verdict(100 * self.error, theirs, half) == "worse":
             return f"no C and σ tried comes nearer than {100 * self.error:.2f}"

@@ -33,11 +33,17 @@ ALGORITHMS: tuple[Algorithm, ...] = tuple(itertools.product(VARIANTS, BATCH_SIZE
 class PaperReading(NamedTuple):
     """How to read what the paper leaves open.
 
-    scaling   features between −1 and 1 ("range"), or of mean 0 and variance 1 ("spread")
-    width     whether σ is a width, exp(−‖x − z‖²/2σ²), or a factor, exp(−σ‖x − z‖²)
-    windows   whether mini-batches overlap, the last B examples at each round (`windows.py`), or
-              follow one another
-    choosing  the number of passes whose online error chooses C and σ
+    Parameters
+    ----------
+    scaling : {"range", "spread"}
+        Features between −1 and 1, or of mean 0 and variance 1.
+    width : bool
+        Whether σ is a width, exp(−‖x − z‖²/2σ²), or a factor, exp(−σ‖x − z‖²).
+    windows : bool
+        Whether mini-batches overlap, the last B examples at each round (`windows.py`), or follow
+        one another.
+    choosing : int
+        The number of passes whose online error chooses C and σ.
     """
 
     scaling: str = "range"
