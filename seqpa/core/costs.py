@@ -353,6 +353,8 @@ def _yaml_nodes(text: str, file: str) -> Iterator[_Node]:
         line = f"{mark.line + 1}: " if mark else " "
         problem = getattr(error, "problem", None) or "not YAML"
         raise SeqpaError(f"{file}:{line}{problem}") from None
+    except RecursionError:
+        raise SeqpaError(f"{file}: nested too deeply") from None
     if not isinstance(root, yaml.MappingNode) or not root.value:
         first = 1 if root is None else root.start_mark.line + 1
         raise SeqpaError(
