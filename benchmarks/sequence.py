@@ -368,7 +368,9 @@ def shares(name: str, options: Options, epochs: int) -> str:
         symbol = symbol.split(".")[0]
         found[symbol] = found.get(symbol, 0.0) + float(percent)
     if not found:
-        return "(No names of functions in the kernel: install it with SEQPA_SYMBOLS=1 for a profile.)"
+        return (
+            "(No names of functions in the kernel: install it with SEQPA_SYMBOLS=1 for a profile.)"
+        )
     whole = sum(found.values())
     order = sorted(found, key=lambda symbol: -found[symbol])
     listed = ", ".join(

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from seqpa._kernel.chain import FORBIDDEN, Chain
 from seqpa._kernel.nbest import NBest
-from seqpa._kernel.store import PICKED, Scratch, Sequences, Store
+from seqpa._kernel.sequences import Scratch, Sequences
+from seqpa._kernel.store import PICKED, Store
 from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.encode import Encoded
