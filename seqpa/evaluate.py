@@ -29,6 +29,13 @@ _DRAWN_AT_ONCE = 1 << 21
 class Score:
     """How many things were right, how many were predicted, and how many there are.
 
+    Attributes
+    ----------
+    correct, predicted, gold : int
+        The three counts.
+
+    Examples
+    --------
     >>> score = Score(correct=2, predicted=3, gold=5)
     >>> round(score.precision, 3), score.recall, score.f1
     (0.667, 0.4, 0.5)
@@ -67,11 +74,22 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What ``evaluate`` finds; scores are fractions between 0 and 1.
+    """What `evaluate` finds; scores are fractions between 0 and 1.
 
-    ``seen`` and ``unseen`` are (correct, all) tokens whose word was, or was not, in the training
-    data; ``confusion`` counts (gold, predicted) pairs; ``cost`` is the mean over sentences.
-    ``spans`` (per type) is None where the labels are no chunk labels.
+    Attributes
+    ----------
+    sentences, correct_sentences, tokens, correct_tokens : int
+        How many there are, and how many are right.
+    labels : dict
+        The `Score` of each label.
+    spans : dict or None
+        The `Score` of each type of span; None where the labels are no chunk labels.
+    confusion : dict
+        How often each pair (gold, predicted) occurs.
+    seen, unseen : (int, int) or None
+        Correct and all tokens whose word was, or was not, in the training data.
+    cost : float or None
+        The mean over sentences.
     """
 
     sentences: int
@@ -184,7 +202,17 @@ class Evaluation:
         return self.table()
 
     def confusion_table(self, largest: int = 20) -> str:
-        """The most frequent mistakes: gold label, predicted label, how often."""
+        """The most frequent mistakes: gold label, predicted label, how often.
+
+        Parameters
+        ----------
+        largest : int
+            At most so many lines.
+
+        Returns
+        -------
+        str
+        """
         wrong = [(n, gold, guess) for (gold, guess), n in self.confusion.items() if gold != guess]
         wrong.sort(key=lambda item: (-item[0], item[1], item[2]))
         width = max([4, *(len(gold) for _, gold, _ in wrong[:largest])])
@@ -202,10 +230,25 @@ def evaluate(
 ) -> Evaluation:
     """Compare predicted labels with the gold ones.
 
-    With the ``words`` of each sentence and the set of ``training_words``, seen and unseen words
-    are counted apart. ``cost`` is any function of two label lists. Spans are counted if every
-    label is a chunk label (``O``, ``B-PER``, ``I``, ...).
+    Spans are counted if every label is a chunk label (``O``, ``B-PER``, ``I``, ...).
 
+    Parameters
+    ----------
+    gold, predicted : sequences of sequences of str
+        The labels of each sentence.
+    words : sequence of sequences of str, optional
+        The words of each sentence.
+    training_words : collection of str, optional
+        With these and `words`, seen and unseen words are counted apart.
+    cost : callable, optional
+        A function of two label lists, the gold one first.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
     >>> result = evaluate([["B-PER", "I-PER", "O"], ["O"]], [["B-PER", "O", "O"], ["O"]])
     >>> result.accuracy, result.span_micro.f1, result.sentence_accuracy
     (0.75, 0.0, 0.5)
@@ -235,7 +278,23 @@ def evaluate(
 
 
 def span_scores(gold: LabelLists, predicted: LabelLists) -> dict[str, Score]:
-    """Per type: spans that agree in type, start and end; spans predicted; spans there are."""
+    """The scores of each type of span; a span is right if type, start and end agree.
+
+    Parameters
+    ----------
+    gold, predicted : sequences of sequences of str
+        The labels of each sentence.
+
+    Returns
+    -------
+    dict
+        The `Score` of each type.
+
+    Examples
+    --------
+    >>> span_scores([["B-PER", "I-PER", "B-LOC"]], [["B-PER", "O", "B-LOC"]])["PER"]
+    Score(correct=0, predicted=1, gold=1)
+    """
     correct: Counter[str] = Counter()
     found: Counter[str] = Counter()
     there: Counter[str] = Counter()
@@ -252,6 +311,17 @@ def span_scores(gold: LabelLists, predicted: LabelLists) -> dict[str, Score]:
 def conlleval_text(evaluation: Evaluation) -> str:
     """The report in conlleval's words and digits.
 
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Of chunk labels.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> print(conlleval_text(evaluate([["B-NP", "I-NP", "O"]], [["B-NP", "I-NP", "B-VP"]])))
     processed 3 tokens with 1 phrases; found: 2 phrases; correct: 1.
     accuracy:  66.67%; precision:  50.00%; recall: 100.00%; FB1:  66.67
@@ -285,9 +355,21 @@ def _conlleval_scores(score: Score) -> str:
 class Comparison:
     """Two predictions of the same data: their scores, and whether they really differ.
 
-    ``difference`` is ``a - b``; ``p_value`` how often so large a difference, of either sign,
-    would come about if the two were equally good; ``low`` and ``high`` the 95 % interval of the
-    difference.
+    Attributes
+    ----------
+    metric, method : str
+        As `compare` was asked.
+    rounds : int
+        Of resampling.
+    a, b : float
+        The two scores.
+    difference : float
+        ``a - b``.
+    p_value : float
+        How often so large a difference, of either sign, would come about if the two were equally
+        good.
+    low, high : float
+        The 95 % interval of the difference.
     """
 
     metric: str
@@ -325,6 +407,27 @@ def compare(
     predictions of each sentence by the toss of a coin, and asks how often the difference becomes
     as large as the observed one. The interval always is the bootstrap's (2.5 to 97.5 %).
 
+    Parameters
+    ----------
+    gold, a, b : sequences of sequences of str
+        The right labels of each sentence, and the two predictions.
+    rng : numpy.random.Generator
+        Draws the rounds.
+    metric : str
+        One of `METRICS`: accuracy, span-f1, sentence-accuracy, cost.
+    method : str
+        bootstrap or randomisation.
+    rounds : int
+        Of resampling.
+    cost : callable, optional
+        For the metric cost: a function of two label lists, the gold one first.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
     >>> gold = [["N", "V"], ["N", "N"], ["V"]] * 20
     >>> rng = np.random.default_rng(7)
     >>> result = compare(gold, gold, [["N", "N"], ["N", "N"], ["V"]] * 20, rng, rounds=999)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 import reference
@@ -384,3 +387,21 @@ def test_wrong_arguments_say_what_is_wrong() -> None:
     run = learner.run(examples, record=True)
     with pytest.raises(SeqpaError, match="radius"):
         bounds(run, learner, examples, None, [0.0, 0.0])
+
+
+def test_every_bound_names_a_paper_that_is_listed() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "references.md").read_text(encoding="utf-8")
+    papers = re.findall(r"^## (.+)$", page, re.MULTILINE)
+    nothing: list[float] = []
+    rounds = Rounds(
+        kind="classification",
+        step="PA",
+        losses=nothing,
+        taus=nothing,
+        norms2=nothing,
+        costs=nothing,
+        comparator_losses=nothing,
+        distance2=0.0,
+    )
+    for found in check(rounds):
+        assert found.name.split(",")[0] in papers

@@ -651,8 +651,7 @@ def test_corpora(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert " sentences " in out
     assert "treebank" in out
     assert "conllu" in out
-    # The package's attribute of that name is the command, not its module.
-    monkeypatch.setattr(sys.modules["seqpa.cli.corpora"], "find_embedded", lambda: None)
+    monkeypatch.setattr("seqpa.data.embedded.find_embedded", lambda: None)
     assert "are not here" in run("corpora")[1]
 
 

@@ -146,6 +146,11 @@ def test_yaml_errors_have_file_and_line(text: str, message: str) -> None:
         Hierarchy.from_yaml(text)
 
 
+def test_a_tree_too_deep_for_python() -> None:
+    with pytest.raises(SeqpaError, match="hierarchy: nested too deeply"):
+        Hierarchy.from_yaml("a: " + "[" * 3000 + "]" * 3000 + "\n")
+
+
 def test_a_missing_file_is_named(tmp_path) -> None:
     with pytest.raises(SeqpaError, match=r"absent\.yaml: no such file"):
         Hierarchy.from_yaml(tmp_path / "absent.yaml")

@@ -39,9 +39,9 @@ from seqpa.experiments.minibatch_trials import (
     ALGORITHMS,
     C_GRID,
     SIGMA_GRID,
-    Data,
     DisjointLearner,
     Division,
+    ExampleSet,
     best,
 )
 from seqpa.experiments.multiclass import BETA, prototypes_in_kernel_space
@@ -291,7 +291,7 @@ def test_published_table_is_complete() -> None:
     assert cells["twonorm", "PA-II", 4] == (2.30, 0.14)
 
 
-def test_cells_of_table_2_are_set_beside_the_document() -> None:
+def test_cells_of_table_2_are_set_beside_the_paper() -> None:
     cell, other = ("sonar", "PA-I", 8), ("heart", "PA-LS", 4)
     rows = []
     for name, (step, B) in ((name, algorithm) for name in SETS for algorithm in ALGORITHMS):
@@ -325,7 +325,7 @@ def test_the_smallest_online_error_chooses() -> None:
 
 
 def test_a_division_keeps_learning_and_testing_apart() -> None:
-    inner = Division.of(Data("breast cancer", None, 100), trial=3, sigma=10.0)
+    inner = Division.of(ExampleSet("breast cancer", None, 100), trial=3, sigma=10.0)
     assert inner.learn.shape == (75, 75)
     assert inner.test.shape == (25, 75)
     assert np.allclose(np.diagonal(inner.learn), 2.0)  # K(x, x) and the bias
@@ -374,7 +374,7 @@ def test_best_linear_is_the_best_of_many_directions(seed: int, n: int, p: float)
     assert fewest == np.sum(y * (x @ w) <= 1e-12)
 
 
-def test_synthetic_data_has_the_documents_moments() -> None:
+def test_synthetic_data_has_the_papers_moments() -> None:
     x, y = gaussians(200_000, seed=1, instance_noise=0.5, label_noise=0.0)
     assert abs(y.mean()) < 0.02
     for label in (-1.0, 1.0):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 _FORMATS = """\
 formats of your own files (data.format, or --format)
   conll    a token a line, its columns between tabs or spaces, a blank line between sentences
@@ -26,18 +24,9 @@ def corpora() -> None:
     print(f"\n{_FORMATS}")
 
 
-def find_embedded() -> Path | None:
-    """The project's own corpora: in the current directory, one above it, or beside the code."""
-    here = Path.cwd()
-    beside = Path(__file__).resolve().parents[2]
-    for folder in (here, *here.parents, beside):
-        if (folder / "corpora" / "news" / "train.conll").is_file():
-            return folder / "corpora"
-    return None
-
-
 def _embedded() -> str:
     from seqpa.data import read
+    from seqpa.data.embedded import find_embedded
 
     folder = find_embedded()
     if folder is None:

@@ -19,13 +19,35 @@ INTERRUPTED = 130
 
 
 def error_line(message: str) -> int:
-    """Print ``seqpa: error: message`` in one line; return the exit status."""
+    """Print ``seqpa: error: message`` in one line.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong; line breaks become spaces.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
     print(f"seqpa: error: {' '.join(message.split())}", file=sys.stderr)
     return USER_ERROR
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with its errors told in one line."""
+    """The command with its errors told in one line.
+
+    Parameters
+    ----------
+    command : callable
+        What typer calls.
+
+    Returns
+    -------
+    callable
+        The same, but it exits with a status instead of raising.
+    """
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:

@@ -37,7 +37,7 @@ AllowImports = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Arguments of `seqpa.data.read` and `read_chunks`."""
+    """How data is read: arguments of `seqpa.data.read` and `seqpa.data.read_chunks`."""
 
     format: str
     columns: list[str] | None
@@ -46,12 +46,30 @@ class ReadOptions:
     scheme: str | None
 
     def arguments(self) -> dict[str, Any]:
-        """The same as keyword arguments."""
+        """The same as keyword arguments.
+
+        Returns
+        -------
+        dict
+        """
         return asdict(self)
 
 
 def load(path: Path, allow_imports: bool) -> tuple[SequenceTagger, ModelFile]:
-    """The tagger in a model file, ready for columns of words, and the file, which is read once."""
+    """Load a model for tagging columns of words; its file is read once.
+
+    Parameters
+    ----------
+    path : Path
+        The model file.
+    allow_imports : bool
+        Whether the Python functions that it names may be imported.
+
+    Returns
+    -------
+    tagger : SequenceTagger
+    model : ModelFile
+    """
     from seqpa.errors import SeqpaError
     from seqpa.model import UnloadedFunction, read_model
     from seqpa.sequence.tagger import SequenceTagger
@@ -93,7 +111,20 @@ def reading(
     columns: str | None,
     encoding: str | None,
 ) -> ReadOptions:
-    """How to read data for this model."""
+    """How to read data for a model: as in training, unless an option says otherwise.
+
+    Parameters
+    ----------
+    tagger : SequenceTagger
+    model : ModelFile
+        Its file, which tells how it was trained.
+    format, columns, encoding : str or None
+        The options of the command line.
+
+    Returns
+    -------
+    ReadOptions
+    """
     trained = None if model.config is None else _trained_on(model.config.get("data"))
     chosen = format or (trained.format if trained else "conll")
     same = trained is not None and chosen == trained.format

@@ -21,7 +21,19 @@ _MATRIX = "a cost matrix is a mapping, {right: {predicted: cost}}, such as `B-PE
 
 
 def read_part(config: Config, part: str) -> Corpus:
-    """The corpus that ``data.train``, ``data.dev`` or ``data.test`` names."""
+    """Read a corpus that the configuration names.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+    part : str
+        train, dev or test.
+
+    Returns
+    -------
+    Corpus
+    """
     data = config.data
     return read(
         data_name(config, part),
@@ -34,14 +46,51 @@ def read_part(config: Config, part: str) -> Corpus:
 
 
 def data_name(config: Config, part: str) -> str:
-    """The path of a data file, or what the corpus of NLTK's is called."""
+    """The path of a data file, or what the corpus of NLTK's is called.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+    part : str
+        train, dev or test.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> config = Config.model_validate({"data": {"format": "nltk", "train": "treebank[:3000]"}})
+    >>> data_name(config, "train")
+    'treebank[:3000]'
+    """
     if config.data.format == "nltk":
         return str(getattr(config.data, part))
     return str(config.path("data", part))
 
 
 def features_of(config: Config, columns: Sequence[str]) -> str | list[str]:
-    """The preset's name, or the templates; ``auto`` where neither is given."""
+    """What SequenceTagger takes as `features`.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+    columns : sequence of str
+        The columns of the data.
+
+    Returns
+    -------
+    str or list of str
+        The preset's name, or the templates; ``auto`` where neither is given.
+
+    Examples
+    --------
+    >>> config = Config.model_validate({"data": {"train": "a"}, "features": {"preset": "ner"}})
+    >>> features_of(config, ["word"])
+    'ner'
+    """
     features = config.features
     if features.templates is None:
         return features.preset or "auto"
@@ -56,7 +105,18 @@ def features_of(config: Config, columns: Sequence[str]) -> str | list[str]:
 
 
 def resources_of(config: Config) -> dict[str, Path]:
-    """The files of the lexicons and clusters, by name."""
+    """The files of the lexicons and clusters.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+
+    Returns
+    -------
+    dict
+        A path for each name.
+    """
     features = config.features
     twice = set(features.lexicons) & set(features.clusters)
     if twice:
@@ -71,7 +131,17 @@ def resources_of(config: Config) -> dict[str, Path]:
 
 
 def constraints_of(config: Config) -> Any:
-    """The constraints as SequenceTagger takes them."""
+    """The constraints as SequenceTagger takes them.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+
+    Returns
+    -------
+    None, str or dict
+    """
     constraints = config.decoding.constraints
     if constraints is None or isinstance(constraints, str):
         return constraints
@@ -79,7 +149,17 @@ def constraints_of(config: Config) -> Any:
 
 
 def cost_of(config: Config) -> Any:
-    """The cost as SequenceTagger takes it."""
+    """The cost as SequenceTagger takes it.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+
+    Returns
+    -------
+    str, dict, Hierarchy or callable
+    """
     cost = config.cost
     if cost.kind == "hierarchy":
         return Hierarchy.from_yaml(config.path("cost", "file"))
@@ -95,9 +175,23 @@ def cost_of(config: Config) -> Any:
 
 
 def load_function(name: str, file: Path | None) -> Callable[..., Any]:
-    """The function of that name in a Python file, or the one that package.module:function names.
+    """Find a Python function.
 
-    The file becomes a module with the file's name, as if it were imported from its directory.
+    Parameters
+    ----------
+    name : str
+        Its name in the file, or package.module:function.
+    file : Path or None
+        Becomes a module with the file's name, as if it were imported from its directory.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> load_function("os.path:basename", None)("a/b")
+    'b'
     """
     if file is None:
         return import_function(name)

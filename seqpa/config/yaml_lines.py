@@ -165,8 +165,10 @@ def _parsed(text: str, source: str) -> tuple[yaml.Node | None, Any]:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark and not source.startswith("--") else ""
         raise SeqpaError(f"{source}{line}: not YAML: {error.problem or error.context}") from None
-    except (yaml.YAMLError, RecursionError) as error:
+    except yaml.YAMLError as error:
         raise SeqpaError(f"{source}: not YAML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise SeqpaError(f"{source}: nested too deeply") from None
     finally:
         loader.dispose()
 

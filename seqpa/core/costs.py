@@ -25,13 +25,18 @@ _Node: TypeAlias = "tuple[Label, Any, str]"  # name, what is below it, where it 
 class Hierarchy:
     """A tree of labels; the cost of two labels is the number of edges on the path between them.
 
-    `tree` maps each label to what stands below it: a mapping again, a list of leaves, or nothing
-    (None). Several labels at the top hang under an unnamed root. Inner nodes are labels too.
-
     Labels of chunks find their place by their type: where `B-city` is no node itself it stands at
     `city`, and so do `I-`, `E-`, `S-`, `L-` and `U-`. Two labels of one type with different
     prefixes cost 1. An `O` that the tree does not name hangs directly under the root.
 
+    Parameters
+    ----------
+    tree : mapping
+        Each label with what stands below it: a mapping again, a list of leaves, or nothing (None).
+        Several labels at the top hang under an unnamed root. Inner nodes are labels too.
+
+    Examples
+    --------
     >>> places = Hierarchy({"place": {"city": None, "river": None}, "person": None})
     >>> places.cost("city", "river"), places.cost("city", "place"), places.cost("river", "person")
     (2, 1, 3)
@@ -54,8 +59,19 @@ class Hierarchy:
 
     @classmethod
     def from_yaml(cls, source: str | Path) -> Hierarchy:
-        r"""Read the tree from a YAML file, or from YAML text (anything that holds a line break).
+        r"""Read the tree from YAML.
 
+        Parameters
+        ----------
+        source : str or Path
+            A file, or YAML text (anything that holds a line break).
+
+        Returns
+        -------
+        Hierarchy
+
+        Examples
+        --------
         >>> Hierarchy.from_yaml("place: [city, river]\nperson:\n").cost("person", "city")
         3
         """
@@ -93,8 +109,19 @@ class Hierarchy:
         return tuple(name for name in self._path if name not in self._inner)
 
     def path(self, label: Label) -> tuple[Label, ...]:
-        """The nodes from below the root down to where the label stands.
+        """The nodes from below the root down to where a label stands.
 
+        Parameters
+        ----------
+        label : hashable
+            A node, or a chunk label whose type is one.
+
+        Returns
+        -------
+        tuple
+
+        Examples
+        --------
         >>> Hierarchy({"place": {"city": ["port"]}}).path("B-port")
         ('place', 'city', 'port')
         """
@@ -111,7 +138,17 @@ class Hierarchy:
         )
 
     def cost(self, a: Label, b: Label) -> int:
-        """The number of edges between two labels."""
+        """The number of edges between two labels.
+
+        Parameters
+        ----------
+        a, b : hashable
+            As `path` takes them.
+
+        Returns
+        -------
+        int
+        """
         if a == b:
             return 0
         up, down = self.path(a), self.path(b)
@@ -123,8 +160,19 @@ class Hierarchy:
         return max(1, len(up) + len(down) - 2 * shared)
 
     def matrix(self, labels: Sequence[Label]) -> NDArray[np.float64]:
-        """`cost` of every pair of the labels.
+        """The `cost` of every pair of labels.
 
+        Parameters
+        ----------
+        labels : sequence
+            As `path` takes them.
+
+        Returns
+        -------
+        float64 (labels, labels)
+
+        Examples
+        --------
         >>> Hierarchy({"place": ["city", "river"], "person": None}).matrix(["city", "person"])
         array([[0., 3.],
                [3., 0.]])
@@ -162,13 +210,24 @@ Cost: TypeAlias = "Hierarchy | Mapping[Any, Any] | ArrayLike | Callable[[Any, An
 
 
 def cost_matrix(cost: Cost, labels: Sequence[Label]) -> NDArray[np.float64]:
-    """ρ as an array: row y, column y', in the order of `labels`.
+    """ρ as an array; costs are finite and not negative, and zero on the diagonal.
 
-    cost  a `Hierarchy`; a table {right: {predicted: cost}} or {(right, predicted): cost} in which
-          a missing pair of different labels costs 1; a square array in the order of `labels`; or
-          a function (right, predicted) -> cost
-    Costs are finite and not negative, and zero on the diagonal.
+    Parameters
+    ----------
+    cost : Hierarchy, mapping, array or callable
+        A table is {right: {predicted: cost}} or {(right, predicted): cost}, and a missing pair of
+        different labels costs 1; an array is square and in the order of `labels`; a function is
+        called with (right, predicted).
+    labels : sequence
+        All labels.
 
+    Returns
+    -------
+    float64 (labels, labels)
+        Row y, column y'.
+
+    Examples
+    --------
     >>> cost_matrix({"spam": {"ham": 0.5}, "ham": {"spam": 10}}, ["ham", "spam", "news"])
     array([[ 0. , 10. ,  1. ],
            [ 0.5,  0. ,  1. ],
@@ -294,6 +353,8 @@ def _yaml_nodes(text: str, file: str) -> Iterator[_Node]:
         line = f"{mark.line + 1}: " if mark else " "
         problem = getattr(error, "problem", None) or "not YAML"
         raise SeqpaError(f"{file}:{line}{problem}") from None
+    except RecursionError:
+        raise SeqpaError(f"{file}: nested too deeply") from None
     if not isinstance(root, yaml.MappingNode) or not root.value:
         first = 1 if root is None else root.start_mark.line + 1
         raise SeqpaError(

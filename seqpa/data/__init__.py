@@ -72,13 +72,42 @@ def read(
     tokenizer: str = "nltk",
     language: str = "english",
 ) -> Corpus:
-    """Read a whole file (``-`` is standard input; gzip is seen by itself).
+    """Read a whole file.
 
-    ``columns`` names the columns in the file's order, ``_`` one to ignore; ``label`` is the one
-    to learn. By default they are ``word, label`` and ``label``; in CoNLL-U, ``word`` and
-    ``upos`` (also ``xpos``, ``feats``, ``upos+feats``). ``scheme`` (iob1, iob2, bioes) checks
-    chunk labels and converts them. Without labels, a column file may have the label's column or
-    not. ``tokenizer`` (nltk, whitespace) and ``language`` are for plain text.
+    Parameters
+    ----------
+    path : str or Path
+        The file, gzip-compressed or not; ``-`` is standard input; for the format nltk, the name of
+        a corpus such as ``treebank[:3000]``.
+    format : str
+        One of `FORMATS`: conll, conllu, jsonl, text, nltk.
+    columns : sequence of str, optional
+        The columns in the file's order, ``_`` for one to ignore. By default ``word, label``; in
+        CoNLL-U, ``word``.
+    label : str, optional
+        The column to learn. By default ``label``; in CoNLL-U, ``upos`` (also ``xpos``, ``feats``,
+        ``upos+feats``).
+    encoding : str
+        Of the file.
+    scheme : str, optional
+        Check chunk labels and convert them to this scheme: iob1, iob2 or bioes.
+    with_labels : bool
+        Whether the labels are read. Without, a column file may have the label's column or not.
+    tokenizer, language : str
+        For plain text: nltk or whitespace, and the language of NLTK's sentence model.
+
+    Returns
+    -------
+    Corpus
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.conll"
+    >>> _ = file.write_text("Rain N\\nfell V\\n\\nStop V\\n")
+    >>> corpus = read(file)
+    >>> corpus.X, corpus.y
+    ([['Rain', 'fell'], ['Stop']], [['N', 'V'], ['V']])
     """
     chunks = read_chunks(
         path,
@@ -110,11 +139,31 @@ def read_chunks(
     chunk_bytes: int = CHUNK_BYTES,
     pool: dict[str, str] | None = None,
 ) -> Iterator[Corpus]:
-    """Read as ``read`` does, in corpora of about ``chunk_bytes`` of text each.
+    """Read as `read` does, piece by piece and in constant memory.
 
-    ``keep_layout`` keeps what ``write_tagged`` needs for a faithful copy: comments, blank lines,
-    every other column. Then a chunk may have no sentence at all, only such lines. Equal strings
-    of a chunk are one object; through a common ``pool``, those of all chunks.
+    Parameters
+    ----------
+    path, format, columns, label, encoding, scheme, with_labels, tokenizer, language
+        As for `read`.
+    keep_layout : bool
+        Keep what `write_tagged` needs for a faithful copy: comments, blank lines, every other
+        column. Then a chunk may have no sentence at all, only such lines.
+    chunk_bytes : int
+        About so much text makes one chunk.
+    pool : dict, optional
+        Equal strings of a chunk are one object; through a common pool, those of all chunks.
+
+    Yields
+    ------
+    Corpus
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.conll"
+    >>> _ = file.write_text("Rain N\\nfell V\\n\\nStop V\\n")
+    >>> [len(chunk) for chunk in read_chunks(file, chunk_bytes=16)]
+    [1, 1]
     """
     if format not in FORMATS:
         raise _unknown_format(format, FORMATS)
@@ -152,11 +201,30 @@ def write_tagged(
 ) -> None:
     """Write corpora with their labels, in order; a file appears whole or not at all.
 
-    ``tagged`` yields (corpus, labels), labels flat or a list per sentence, and if wanted a
-    mapping of further values a token, each flat (a confidence, the second-best label). A corpus
-    that was read with its layout is copied with the label appended as the last column; in its
-    field (``label``) for CoNLL-U; as ``labels`` for JSON. Any other is written in ``format``
-    (conll by default). ``inline`` writes text as ``word_label``, one sentence a line.
+    A corpus that was read with its layout is copied, with the label appended as the last column;
+    for CoNLL-U in its field; for JSON as ``labels``.
+
+    Parameters
+    ----------
+    target : str, Path or text stream
+        The file; ``-`` is standard output.
+    tagged : iterable
+        Pairs (corpus, labels), the labels flat or a list per sentence; or triples with a mapping
+        of further values of each token, each flat (a confidence, the second-best label).
+    format : str, optional
+        How a corpus without layout is written; conll by default.
+    label : str
+        The field of CoNLL-U that the label goes to.
+    encoding : str
+        Of the file.
+    inline : bool
+        Write text as ``word_label``, one sentence a line.
+
+    Examples
+    --------
+    >>> import sys
+    >>> write_tagged(sys.stdout, [(Corpus.from_sentences([["Rain"]]), ["N"])], format="jsonl")
+    {"tokens": ["Rain"], "labels": ["N"]}
     """
     from seqpa.data.sink import open_sink
 

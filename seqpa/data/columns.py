@@ -14,6 +14,15 @@ IGNORED = "_"
 class Columns:
     """The configured columns of a file, in its order.
 
+    Attributes
+    ----------
+    all : tuple of str
+        Every column, ``_`` for one to ignore.
+    label : str or None
+        The label's column, where there is one.
+
+    Examples
+    --------
     >>> plan = Columns(("word", "_", "ner"), "ner")
     >>> plan.names, plan.inputs(with_label=True), plan.label_at
     (('word',), [0], 2)
@@ -24,7 +33,21 @@ class Columns:
 
     @classmethod
     def checked(cls, names: Sequence[str], label: str, need_label: bool) -> Columns:
-        """Columns whose names make sense; ``label`` may be absent unless it is needed."""
+        """Columns whose names make sense.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Every column.
+        label : str
+            The label's column.
+        need_label : bool
+            Whether it must be among the names.
+
+        Returns
+        -------
+        Columns
+        """
         if isinstance(names, str):
             raise SeqpaError(f"columns: {names!r} is one name: give a list, as in [word, pos]")
         names = tuple(names)

@@ -64,12 +64,23 @@ class LineLayout:
 class ConllReader:
     """Reads the blocks of one file, in order.
 
+    Parameters
+    ----------
+    columns : Columns
+        What the cells of a line are.
+    labels : bool
+        Whether the labels are read.
+    keep_layout : bool
+        Whether the corpora keep what a tagged copy needs.
+
+    Examples
+    --------
     >>> from seqpa.data.source import Block
     >>> reader = ConllReader(Columns(("word", "_", "label"), "label"))
-        >>> block = Block("a.conll", 1, "# a comment, not a token\\nAda NNP B-PER\\n# # O\\n")
-        >>> corpus = reader.parse(block, {})
-        >>> corpus.X, corpus.y
-        ([['Ada', '#']], [['B-PER', 'O']])
+    >>> block = Block("a.conll", 1, "# a comment, not a token\\nAda NNP B-PER\\n# # O\\n")
+    >>> corpus = reader.parse(block, {})
+    >>> corpus.X, corpus.y
+    ([['Ada', '#']], [['B-PER', 'O']])
     """
 
     cut = staticmethod(after_last_blank_line)
@@ -196,6 +207,21 @@ class ConllReader:
 def render(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
     """Tab-separated columns for a corpus of any origin, the label (and extra values) last.
 
+    Parameters
+    ----------
+    corpus : Corpus
+        The sentences.
+    labels : sequence of str
+        A label for each token.
+    extras : mapping
+        Further values for each token, by name.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> render(Corpus.from_sentences([["Ada", "won"]]), ["B-PER", "O"], {})
     'Ada\\tB-PER\\nwon\\tO\\n\\n'
     """

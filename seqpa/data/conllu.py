@@ -58,8 +58,21 @@ class ConlluLayout:
 
 
 class ConlluReader:
-    """Reads the blocks of one file; ``columns`` are fields by name (``word`` is FORM).
+    """Reads the blocks of one file.
 
+    Parameters
+    ----------
+    columns : sequence of str
+        The fields to read, by name; ``word`` is FORM.
+    label : str
+        The field to learn; see `LABELS`.
+    labels : bool
+        Whether the labels are read.
+    keep_layout : bool
+        Whether the corpora keep what a tagged copy needs.
+
+    Examples
+    --------
     >>> from seqpa.data.source import Block
     >>> rows = ["1-2\\tim\\t" + "\\t".join("_" * 8), "1\\tin\\tin\\tADP\\t" + "\\t".join("_" * 6)]
     >>> ConlluReader(("word", "lemma")).parse(Block("a.conllu", 1, "\\n".join(rows)), {})
@@ -152,7 +165,24 @@ class ConlluReader:
 
 
 def checked_names(columns: Sequence[str], label: str) -> tuple[str, ...]:
-    """The input columns among ``columns``, if they and the label are fields of CoNLL-U."""
+    """The input columns, if they and the label are fields of CoNLL-U.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of fields, the label's perhaps among them.
+    label : str
+        The label's field; see `LABELS`.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> checked_names(["word", "upos"], "upos")
+    ('word',)
+    """
     if label not in LABELS:
         raise SeqpaError(f"label: {label!r} is no CoNLL-U label; right are {', '.join(LABELS)}")
     names = tuple(name for name in columns if name != label)
@@ -169,7 +199,23 @@ def checked_names(columns: Sequence[str], label: str) -> tuple[str, ...]:
 
 
 def render(corpus: Corpus, labels: Sequence[str], extras: Extras, label: str) -> str:
-    """CoNLL-U for a corpus of any origin: what is not known is ``_``."""
+    """CoNLL-U for a corpus of any origin: what is not known is ``_``.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The sentences.
+    labels : sequence of str
+        A label for each token.
+    extras : mapping
+        Further values for each token, by name; they go to MISC.
+    label : str
+        The label's field; see `LABELS`.
+
+    Returns
+    -------
+    str
+    """
     checked_names(corpus.names, label)
     values = list(zip(*extras.values(), strict=True)) or [()] * len(labels)
     rows = []

@@ -22,7 +22,15 @@ T = TypeVar("T")
 
 
 class Sentence(NamedTuple):
-    """One sentence: its tokens (strings, or tuples of cells) and its labels where known."""
+    """One sentence.
+
+    Attributes
+    ----------
+    tokens : list
+        Strings, or tuples of cells where there are several columns.
+    labels : list of str or None
+        None where they are not known.
+    """
 
     tokens: list[Token]
     labels: list[str] | None
@@ -46,9 +54,21 @@ class Layout(Protocol):
 class Corpus:
     """Sentences as flat columns.
 
-    ``names`` names the input columns, ``columns`` holds one list per name over all tokens,
-    ``lengths`` the number of tokens of each sentence, ``labels`` the label of each token or None.
+    Attributes
+    ----------
+    names : tuple of str
+        The input columns' names.
+    columns : list of lists of str
+        For each name the cells of all tokens.
+    lengths : int64 (sentences,)
+        How many tokens each sentence has.
+    labels : list of str or None
+        The label of each token.
+    layout : Layout or None
+        What a reader kept for a tagged copy.
 
+    Examples
+    --------
     >>> corpus = Corpus.from_sentences([["Rain", "fell"], ["Stop"]], [["N", "V"], ["V"]])
     >>> corpus.columns, corpus.lengths.tolist(), corpus.labels
     ([['Rain', 'fell', 'Stop']], [2, 1], ['N', 'V', 'V'])
@@ -69,7 +89,21 @@ class Corpus:
         y: Sequence[Sequence[str]] | None = None,
         names: Sequence[str] = ("word",),
     ) -> Corpus:
-        """Build one from lists of sentences, as ``X`` and ``y`` give them back."""
+        """Build one from lists of sentences, as `X` and `y` give them back.
+
+        Parameters
+        ----------
+        X : sequence of sequences
+            The tokens of each sentence: strings, or tuples with a cell for each name.
+        y : sequence of sequences of str, optional
+            Their labels.
+        names : sequence of str
+            What the cells are called.
+
+        Returns
+        -------
+        Corpus
+        """
         lengths = np.fromiter(map(len, X), dtype=np.int64, count=len(X))
         tokens = list(chain.from_iterable(X))
         if len(names) == 1:
@@ -83,7 +117,17 @@ class Corpus:
 
     @classmethod
     def joined(cls, parts: Iterable[Corpus]) -> Corpus:
-        """One corpus out of several with the same columns (layouts are not carried over)."""
+        """One corpus out of several with the same columns; layouts are not carried over.
+
+        Parameters
+        ----------
+        parts : iterable of Corpus
+            At least one.
+
+        Returns
+        -------
+        Corpus
+        """
         parts = iter(parts)
         first = next(parts, None)
         if first is None:
@@ -153,7 +197,22 @@ class Corpus:
         return self.split(self.labels)
 
     def split(self, flat: Sequence[T]) -> list[list[T]]:
-        """Cut a list over all tokens into a list per sentence."""
+        """Cut a list over all tokens into a list per sentence.
+
+        Parameters
+        ----------
+        flat : sequence
+            One item for each token.
+
+        Returns
+        -------
+        list of lists
+
+        Examples
+        --------
+        >>> Corpus.from_sentences([["a", "b"], ["c"]]).split([1, 2, 3])
+        [[1, 2], [3]]
+        """
         ends = self.offsets.tolist()
         return [list(flat[a:b]) for a, b in pairwise(ends)]
 

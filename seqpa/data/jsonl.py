@@ -49,6 +49,17 @@ class JsonLayout:
 class JsonReader:
     """Reads the blocks of one file.
 
+    Parameters
+    ----------
+    columns : Columns
+        What the cells of a token are.
+    labels : bool
+        Whether the labels are read.
+    keep_layout : bool
+        Whether the corpora keep what a tagged copy needs.
+
+    Examples
+    --------
     >>> from seqpa.data.source import Block
     >>> line = '{"tokens": [["Ada", "NNP"], ["won", "VBD"]], "labels": ["B-PER", "O"]}'
     >>> reader = JsonReader(Columns(("word", "pos", "label"), "label"))
@@ -137,6 +148,21 @@ class JsonReader:
 def render(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
     """JSON lines for a corpus of any origin; tokens of several columns are objects.
 
+    Parameters
+    ----------
+    corpus : Corpus
+        The sentences.
+    labels : sequence of str
+        A label for each token.
+    extras : mapping
+        Further values for each token, by name.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> print(render(Corpus.from_sentences([["Ada", "won"]]), ["B-PER", "O"], {}), end="")
     {"tokens": ["Ada", "won"], "labels": ["B-PER", "O"]}
     """

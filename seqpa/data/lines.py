@@ -11,8 +11,21 @@ NEWLINE = ord("\n")
 
 
 def byte_lines(text: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The text's UTF-8 bytes, and where its lines start in them; an empty line starts at its end.
+    """The text's UTF-8 bytes, and where its lines start in them.
 
+    Parameters
+    ----------
+    text : str
+        Lines; the last one may lack its end.
+
+    Returns
+    -------
+    data : uint8 (bytes,)
+    starts : int64 (lines,)
+        An empty line starts at its end.
+
+    Examples
+    --------
     >>> data, starts = byte_lines("ab\\n\\nc")
     >>> starts.tolist(), bytes(data[starts])
     ([0, 3, 4], b'a\\nc')
@@ -27,6 +40,17 @@ def byte_lines(text: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 def run_lengths(groups: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """How long each run of equal numbers is.
 
+    Parameters
+    ----------
+    groups : integers
+        Equal ones stand together.
+
+    Returns
+    -------
+    int64 (runs,)
+
+    Examples
+    --------
     >>> run_lengths(np.array([0, 0, 3, 4, 4])).tolist()
     [2, 1, 2]
     """

@@ -34,10 +34,25 @@ def read_nltk(
     labels: bool = True,
     sentences: int = 2000,
 ) -> Iterator[Corpus]:
-    """Yield a corpus of NLTK's in chunks of so many ``sentences``.
+    """Read a corpus of NLTK's. The treebank's traces (``-NONE-``) are no text and left out.
 
-    ``columns`` renames its columns (word and label; with the part of speech between them for the
-    CoNLL ones). The treebank's traces (``-NONE-``), which are not in the text, are left out.
+    Parameters
+    ----------
+    request : str
+        For example ``brown:news[:100]``.
+    columns : sequence of str, optional
+        Other names for its columns: word and label, with the part of speech between them for the
+        CoNLL ones.
+    label : str
+        The label's column.
+    labels : bool
+        Whether the labels are read.
+    sentences : int
+        So many make one chunk.
+
+    Yields
+    ------
+    Corpus
     """
     name, part, first, last = _parsed(request)
     default = CORPORA[name]
@@ -56,6 +71,13 @@ def read_nltk(
 def installed() -> dict[str, bool]:
     """Which of the corpora are on this machine.
 
+    Returns
+    -------
+    dict
+        True or False by name.
+
+    Examples
+    --------
     >>> sorted(installed())
     ['brown', 'conll2000', 'conll2002', 'treebank']
     """

@@ -26,7 +26,19 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Whole lines of one source; line ends are ``\\n`` here and ``newline`` in the source."""
+    """Whole lines of one source.
+
+    Attributes
+    ----------
+    source : str
+        What messages call it.
+    first_line : int
+        The number of the first line, counted from 1.
+    text : str
+        The lines; their ends are ``\\n``.
+    newline : str
+        What line ends are in the source.
+    """
 
     source: str
     first_line: int
@@ -42,8 +54,21 @@ class Block:
         return lines
 
     def error(self, index: int, message: str) -> SeqpaError:
-        """The error ``FILE:LINE: message`` for the line at ``index`` of this block.
+        """The error ``FILE:LINE: message`` for a line of this block.
 
+        Parameters
+        ----------
+        index : int
+            The line, counted from 0.
+        message : str
+            What is wrong with it.
+
+        Returns
+        -------
+        SeqpaError
+
+        Examples
+        --------
         >>> str(Block("a.conll", 11, "x\\ny\\n").error(1, "odd"))
         'a.conll:12: odd'
         """
@@ -70,9 +95,24 @@ def read_blocks(
     cut: Callable[[str], int],
     size: int = BLOCK_BYTES,
 ) -> Iterator[Block]:
-    """Yield the source in blocks of about ``size`` bytes that end where ``cut`` allows.
+    """Read a source in blocks.
 
     From standard input (``-``) what has arrived is passed on at once, so that a pipe flows.
+
+    Parameters
+    ----------
+    path : str or Path
+        The source.
+    encoding : str
+        Of its text.
+    cut : callable
+        Where the last whole sentence of a text ends: a block ends there.
+    size : int
+        About so many bytes make one block.
+
+    Yields
+    ------
+    Block
     """
     name = source_name(path)
     decoder = _decoder(encoding, name)
@@ -112,13 +152,41 @@ def read_blocks(
 
 
 def source_name(path: str | Path) -> str:
-    """What error messages call the source."""
+    """What messages call the source.
+
+    Parameters
+    ----------
+    path : str or Path
+        The source.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> source_name("-"), source_name("a.conll")
+    ('<stdin>', 'a.conll')
+    """
     return "<stdin>" if str(path) == "-" else str(path)
 
 
 def checked_encoding(encoding: str, name: str) -> str:
-    """Python's own name of a text encoding, or an error about the source or target ``name``.
+    """Python's own name of a text encoding.
 
+    Parameters
+    ----------
+    encoding : str
+        Any of its names.
+    name : str
+        The source or target that the error is about if there is no such encoding.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> checked_encoding("Latin1", "a.conll")
     'iso8859-1'
     """

@@ -52,6 +52,17 @@ class TextLayout:
 class TextReader:
     """Reads the blocks of one text.
 
+    Parameters
+    ----------
+    tokenizer : str
+        ``nltk`` or ``whitespace``.
+    language : str
+        Of NLTK's sentence model.
+    keep_layout : bool
+        Whether the corpora keep what a tagged copy needs (whitespace only).
+
+    Examples
+    --------
     >>> from seqpa.data.source import Block
     >>> TextReader("whitespace").parse(Block("a.txt", 1, "Stay here .\\n\\nGo !\\n"), {}).X
     [['Stay', 'here', '.'], ['Go', '!']]
@@ -84,6 +95,21 @@ class TextReader:
 def render_inline(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
     """One sentence a line, each word as ``word_label``.
 
+    Parameters
+    ----------
+    corpus : Corpus
+        The sentences.
+    labels : sequence of str
+        A label for each token.
+    extras : mapping
+        Further values for each token, by name.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> render_inline(Corpus.from_sentences([["Go", "!"]]), ["VB", "."], {})
     'Go_VB !_.\\n'
     """

@@ -1,4 +1,4 @@
-"""The documents' figures and tables, drawn again from this code, and their claims checked.
+"""The papers' figures and tables, drawn again from this code, and their claims checked.
 
 Each experiment is a module with one function, `run(setup) -> Outcome`: numbers, figures to draw
 and checks. `setup.py` says how to run it, `outcome.py` writes what came out, `data.py` reads the

@@ -1,4 +1,4 @@
-"""Which of the perceptron's vectors to report: Guestrin's slides, after Freund and Schapire."""
+"""Which of the perceptron's vectors to report: Perceptron notes, after Freund and Schapire."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run(setup: Setup) -> Outcome:
     return Outcome(
         title="Which of the perceptron's vectors to report",
         intro=f"""
-Guestrin's slides on the perceptron, which point to Freund and Schapire (1999). The multiclass
+Perceptron notes, which point to Freund and Schapire (1999). The multiclass
 perceptron, linear with a bias, on {name.upper() if folder else name} ({len(data.y):,} examples to
 learn from, {len(data.y_test):,} to test on), in {trials} random orders for up to {epochs[-1]:g}
 epochs, a new order in each. The error on the test examples of the last vector, of one drawn at
@@ -120,7 +120,7 @@ def _checks(rows: Rows, epochs: tuple[float, ...]) -> list[Check]:
     gap = float(np.max(mean["last"] - mean["average"]))
     checks = [
         Check(
-            "slide 7",
+            "Perceptron notes, slide 7",
             f"the {kind} vector is very noisy",
             spread[kind] > 2 * spread["average"],
             f"test errors scatter by {spread[kind]:.2f} points over random orders, those of the "
@@ -130,7 +130,7 @@ def _checks(rows: Rows, epochs: tuple[float, ...]) -> list[Check]:
     ]
     checks.append(
         Check(
-            "slides 7, 14",
+            "Perceptron notes, slides 7, 14",
             "report the average: it is better than the last and the random vector",
             bool(
                 np.all(mean["average"] < mean["last"]) and np.all(mean["average"] < mean["random"])
@@ -143,7 +143,7 @@ def _checks(rows: Rows, epochs: tuple[float, ...]) -> list[Check]:
     )
     checks.append(
         Check(
-            "slide 8",
+            "Perceptron notes, slide 8",
             "the choice can make a huge difference",
             gap > 0.25 * float(mean["average"][first]),
             f"the last vector errs up to {gap:.2f} points more than the average",
@@ -152,7 +152,7 @@ def _checks(rows: Rows, epochs: tuple[float, ...]) -> list[Check]:
     voted = float(np.max(np.abs(mean["vote"] - mean["average"])))
     checks.append(
         Check(
-            "slide 7",
+            "Perceptron notes, slide 7",
             "voting is as good a choice as the average",
             bool(np.all(mean["vote"] < mean["last"])) and voted < 1.0,
             f"the two are at most {voted:.2f} points apart; voting after one epoch "

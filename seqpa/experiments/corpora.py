@@ -9,6 +9,7 @@ from pathlib import Path
 from seqpa.core.costs import Hierarchy
 from seqpa.data import read
 from seqpa.data.corpus import Corpus
+from seqpa.data.embedded import find_embedded
 from seqpa.errors import SeqpaError
 
 COLUMNS = {"conll2000": ["word", "pos", "label"], "ptb-sample": ["word", "label"]}
@@ -48,8 +49,6 @@ def tag_tree() -> Hierarchy:
 
 def own_corpora() -> Path:
     """This project's folder of corpora."""
-    from seqpa.cli.corpora import find_embedded
-
     folder = find_embedded()
     if folder is None:
         raise SeqpaError(

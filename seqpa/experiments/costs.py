@@ -1,4 +1,4 @@
-"""A tagger trained for one cost and measured under another: Crammer et al. (2006), §8-9, used."""
+"""A tagger trained for one cost and measured under another, with the costs of PA 2006, §§8-9."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def missed_names(gold: Sequence[str], predicted: Sequence[str]) -> float:
     return float(sum(10 if g in _NAMES else 1 for g in wrong))
 
 
-class Training(NamedTuple):
+class CostTraining(NamedTuple):
     """One tagger to train; the last part of the training sentences is held out if `tune`."""
 
     corpus: str
@@ -52,8 +52,8 @@ def run(setup: Setup) -> Outcome:
     seeds, epochs, grid, n = (2, 2, (0.03,), 20) if setup.quick else (5, 5, _GRID, 10**9)
     pairs = [(cost, update) for cost in COSTS for update in UPDATES]
 
-    def training(cost: str, update: str, C: float, seed: int, tune: bool) -> Training:
-        return Training("ptb-sample", folder, cost, update, C, seed, epochs, n, tune)
+    def training(cost: str, update: str, C: float, seed: int, tune: bool) -> CostTraining:
+        return CostTraining("ptb-sample", folder, cost, update, C, seed, epochs, n, tune)
 
     tuning = [training(*pair, C, 0, True) for pair in pairs for C in grid]
     held_out = dict(zip(tuning, setup.each("choosing C", _own_cost, tuning), strict=True))
@@ -88,7 +88,7 @@ def run(setup: Setup) -> Outcome:
     return Outcome(
         title="What a tagger is trained for",
         intro=f"""
-Ours; the costs are those of Crammer et al. (2006), §8-9. A part-of-speech tagger (PA-I, averaged,
+Ours; the costs are those of PA 2006, §§8-9. A part-of-speech tagger (PA-I, averaged,
 {epochs} epochs, {seeds} random orders) on {corpus} is trained for one cost and measured under all.
 
 - *hamming*: wrong tags
@@ -96,9 +96,9 @@ Ours; the costs are those of Crammer et al. (2006), §8-9. A part-of-speech tagg
   as noun or verb, 4 across
 - *names*: a Python function for which a missed proper noun costs 10 and any other wrong tag 1
 
-Updates are *prediction-based* (Eq. 44), or *n-best*: the sequence that violates its margin most
-(max-loss, Eq. 50) among the {_N_BEST} best, an approximation, because no cost here has an additive
-root. C, out of {", ".join(map(str, grid))},
+Updates are *prediction-based* (PA 2006, Eq. 44), or *n-best*: the sequence that violates its margin
+most (max-loss, PA 2006, Eq. 50) among the {_N_BEST} best, an approximation, because no cost here
+has an additive root. C, out of {", ".join(map(str, grid))},
 is the one with the smallest own cost on held-out training sentences. All costs are per test
 sentence; bars and ± are 95 % confidence intervals of the mean over the orders. The paired test is a
 bootstrap over test sentences, the predictions of all orders of a sentence drawn together.
@@ -116,7 +116,7 @@ bootstrap over test sentences, the predictions of all orders of a sentence drawn
     )
 
 
-def _tagger(task: Training) -> tuple[Any, Any, Any]:
+def _tagger(task: CostTraining) -> tuple[Any, Any, Any]:
     """A trained tagger, the sentences to try it on and their labels."""
     from seqpa import SequenceTagger
 
@@ -141,12 +141,12 @@ def _cost(name: str) -> Any:
     return {"hamming": "hamming", "hierarchy": tag_tree(), "names": missed_names}[name]
 
 
-def _own_cost(task: Training) -> float:
+def _own_cost(task: CostTraining) -> float:
     tagger, X, y = _tagger(task)
     return _mean_cost(task.cost, y, tagger.predict(X))
 
 
-def _predictions(task: Training) -> list[list[str]]:
+def _predictions(task: CostTraining) -> list[list[str]]:
     tagger, X, _ = _tagger(task)
     return tagger.predict(X)
 
@@ -263,7 +263,7 @@ def _checks(rows: Rows, tests: Rows) -> list[Check]:
             claim = f"{cost}: max-loss among the n best lowers it, compared with prediction-based"
         checks.append(
             Check(
-                "§8-9",
+                "PA 2006, §§8-9",
                 claim,
                 test["difference"] < 0 and test["p_value"] < 0.05,
                 f"{test['cost_a']:.3f} against {test['cost_b']:.3f}: {test['difference']:+.3f} "
@@ -274,7 +274,7 @@ def _checks(rows: Rows, tests: Rows) -> list[Check]:
         means = {c: float(_grid(rows, measured, c, "prediction-based").mean()) for c in COSTS}
         checks.append(
             Check(
-                "§8",
+                "PA 2006, §8",
                 f"{measured}: of the prediction-based taggers, the one trained for it has the "
                 "smallest",
                 min(means, key=lambda c: means[c]) == measured,

@@ -1,4 +1,4 @@
-"""The data sets of the documents, read from plain files; and what stands in for them.
+"""The data sets of the papers, read from plain files; and what stands in for them.
 
 NAME/NAME.csv  numbers between commas, the label last, no header
 NAME/NAME.npz  arrays X_train, y_train, X_test, y_test
@@ -39,14 +39,25 @@ SOURCES: dict[str, str] = {
     "conll2000": "CoNLL-2000 shared task (chunking): train.txt and test.txt",
     "ptb-sample": "Penn Treebank sample, with NLTK: train.txt and test.txt, word TAB tag",
 }
-STAND_IN = "Stand-in data, not the document's"
+STAND_IN = "Stand-in data, not the paper's"
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """Examples; those to test on are apart where the set comes so.
+    """The examples of a data set.
 
-    X, y  float64[n, d]; the labels' places in the sorted labels
+    Parameters
+    ----------
+    name : str
+        Its name.
+    X : array of shape (n, d)
+        The examples to learn from.
+    y : array of int of shape (n,)
+        Their labels, as places in the sorted labels.
+    X_test : array or None
+        The examples to test on, where the set has some of its own.
+    y_test : array of int or None
+        Their labels.
     """
 
     name: str
@@ -57,7 +68,7 @@ class DataSet:
 
     @property
     def n_labels(self) -> int:
-        """K."""
+        """How many labels there are."""
         return int(self.y.max()) + 1
 
     @property
@@ -71,7 +82,19 @@ class DataSet:
 def folder_of(setup: Setup, names: tuple[str, ...], instead: str) -> Path | None:
     """The folder that holds all the named sets; None if a stand-in was asked for.
 
-    instead  what `--stand-in` takes
+    Parameters
+    ----------
+    setup : Setup
+        What the user chose.
+    names : tuple of str
+        The data sets that are needed.
+    instead : str
+        What `--stand-in` takes instead, for the message.
+
+    Returns
+    -------
+    Path or None
+        The folder.
     """
     if setup.stand_in:
         return None
@@ -93,7 +116,20 @@ def folder_of(setup: Setup, names: tuple[str, ...], instead: str) -> Path | None
 
 @lru_cache(maxsize=8)
 def load(name: str, folder: Path | None) -> DataSet:
-    """A set from the folder; without one, scikit-learn's "digits" or "breast cancer"."""
+    """A data set from the folder; without one, scikit-learn's "digits" or "breast cancer".
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    folder : Path or None
+        Where the data sets are.
+
+    Returns
+    -------
+    DataSet
+        The data set.
+    """
     if folder is None:
         return _bundled(name)
     file = _file(folder, name)

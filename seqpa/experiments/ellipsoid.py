@@ -1,4 +1,4 @@
-"""The ellipsoid method beside PA and MIRA: Yang, Jin and Ye's slides (004)."""
+"""The ellipsoid method beside PA and MIRA (Ellipsoid)."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ ALGORITHMS = (*BASELINES, *PERCEPTRONS, "IELLIP", "CELLIP")
 MARGIN = 0.1
 _A = 0.5  # CELLIP asks for a·MARGIN
 _SCALE = 0.1  # P_1
-# (c, b), from short to long: the first three keep c + b < 1, as Theorem 3 asks.
+# (c, b), from short to long: the first three keep c + b < 1, as Ellipsoid, Theorem 3 asks.
 _MEMORIES = ((0.1, 0.3), (0.1, 0.85), (0.01, 0.98), (0.3, 0.99), (0.5, 0.99), (0.5, 0.999))
 _MANY = 5000  # weights above which P is kept as the sum of its updates
 _RANGE, _SPREAD = "range", "spread"  # features between −1 and 1, or of mean 0 and variance 1
 
 
-class Trial(NamedTuple):
+class EllipsoidTrial(NamedTuple):
     """One algorithm on one order of a set; the first n examples only."""
 
     name: str
@@ -55,14 +55,14 @@ def run(setup: Setup) -> Outcome:
     cases = [(name, _RANGE) for name in names] + [(name, _SPREAD) for name in real]
     cases.sort(key=lambda case: case[0] != "isolet")  # the longest first
     tuning = [
-        Trial(name, folder, scaling, "IELLIP", 99, c, b, tuned_on)
+        EllipsoidTrial(name, folder, scaling, "IELLIP", 99, c, b, tuned_on)
         for name, scaling in cases
         for c, b in memories
     ]
     tuned = setup.each("choosing c and b", _trial, tuning)
     chosen = {case: _best_memory(tuned, *case) for case in cases}
     tasks = [
-        Trial(name, folder, scaling, algorithm, order, *chosen[name, scaling], n)
+        EllipsoidTrial(name, folder, scaling, algorithm, order, *chosen[name, scaling], n)
         for name, scaling in cases
         for algorithm in reversed(ALGORITHMS)
         for order in range(orders)
@@ -73,7 +73,7 @@ def run(setup: Setup) -> Outcome:
     return Outcome(
         title="The ellipsoid method",
         intro=f"""
-Yang, Jin and Ye's slides. Linear multiclass learners, margin {MARGIN}, one pass over {orders}
+Ellipsoid, experiments. Linear multiclass learners, margin {MARGIN}, one pass over {orders}
 random orders of the training examples. Error: mistakes divided by the length of the sequence.
 
 The slides leave open how the data were scaled, and c and b. Here every feature lies between −1 and
@@ -96,7 +96,7 @@ dimensions, of three labels that some unit u tells apart by {MARGIN}.
             "## Error in % (updates)\n\n" + _table(rows, names),
             "## The same with features of mean 0 and variance 1\n\n" + _table(spread, real),
             f"## IELLIP's memory\n\nError in % on the first {tuned_on:,} examples of the order on "
-            "which c and b were chosen. Theorem 3 covers c + b < 1.\n\n"
+            "which c and b were chosen. Ellipsoid, Theorem 3 covers c + b < 1.\n\n"
             + _memory_table(tuned, sorted(cases, key=lambda case: names.index(case[0])), memories),
             _remarks(rows, spread, real, list(chosen.values())),
         ],
@@ -110,7 +110,7 @@ def _best_memory(tuned: Rows, name: str, scaling: str) -> tuple[float, float]:
     return best["c"], best["b"]
 
 
-def _trial(task: Trial) -> dict[str, Any]:
+def _trial(task: EllipsoidTrial) -> dict[str, Any]:
     X, y = _examples(task.name, task.folder, task.scaling)
     order = np.random.default_rng([7000, task.order]).permutation(len(y))[: task.n]
     size = (int(y.max()) + 1, X.shape[1])
@@ -131,7 +131,9 @@ def _trial(task: Trial) -> dict[str, Any]:
     }
 
 
-def _pass(task: Trial, X: Floats, y: NDArray[np.intp], n_labels: int, n_features: int) -> Passed:
+def _pass(
+    task: EllipsoidTrial, X: Floats, y: NDArray[np.intp], n_labels: int, n_features: int
+) -> Passed:
     size = (n_features, n_labels)
     if task.algorithm == "CELLIP":
         scale = (1 + (1 - _A) * MARGIN) ** 2
@@ -313,8 +315,8 @@ def _remarks(
 - What IELLIP learns beside w is how the mistakes covary, which helps where the features do. With
   features between −1 and 1 it is ahead of PA and MIRA on: {listed(ahead)}. Not on:
   {listed(behind)}. With features of variance 1 it is ahead on: {listed(_ahead(spread, names))}.
-- A memory longer than Theorem 3 covers was the best in {sum(c + b >= 1 for c, b in memories)} of
-  {len(memories)} cases.
+- A memory longer than Ellipsoid, Theorem 3 covers was the best in
+  {sum(c + b >= 1 for c, b in memories)} of {len(memories)} cases.
 - An update of PA or MIRA changes labels · features weights, one of IELLIP also the square of that,
   P. Fewer updates do not mean less time.
 - Where CELLIP *left mistakes alone*, no classifier of its ellipsoid had the margin: the set is not
@@ -342,25 +344,25 @@ def _checks(rows: Rows, names: tuple[str, ...]) -> list[Check]:
         compared = ", ".join(shown[a] for a in ("IELLIP", *BASELINES))
         checks += [
             Check(
-                "results",
+                "Ellipsoid, results",
                 f"{name}: PA is better than the generalised perceptrons",
                 all(error["PA"] < error[other] for other in PERCEPTRONS),
                 ", ".join(shown[a] for a in ("PA", *PERCEPTRONS)),
             ),
             Check(
-                "results",
+                "Ellipsoid, results",
                 f"{name}: IELLIP's error is smaller than the better of PA's and MIRA's",
                 error["IELLIP"] < min(error[a] for a in BASELINES),
                 compared,
             ),
             Check(
-                "results",
+                "Ellipsoid, results",
                 f"{name}: IELLIP makes fewer updates than PA and MIRA",
                 updates["IELLIP"] < min(updates[a] for a in BASELINES),
                 moved,
             ),
             Check(
-                "setup",
+                "Ellipsoid, setup",
                 f"{name}: CELLIP cannot handle what is not separable, and IELLIP outperforms it",
                 mean(name, "CELLIP", "left_alone") > 0 and error["IELLIP"] < error["CELLIP"],
                 f"CELLIP left {mean(name, 'CELLIP', 'left_alone'):,.0f} mistakes alone; "
@@ -370,7 +372,7 @@ def _checks(rows: Rows, names: tuple[str, ...]) -> list[Check]:
     work = {name: _numbers_changed(rows, name) for name in names}
     checks.append(
         Check(
-            "results",
+            "Ellipsoid, results",
             "IELLIP is more efficient than PA and MIRA",
             all(of_iellip < others for of_iellip, others in work.values()),
             "fewer updates, but each changes all of P; numbers changed in a pass, IELLIP and the "
@@ -381,7 +383,7 @@ def _checks(rows: Rows, names: tuple[str, ...]) -> list[Check]:
     alone = int(_grid(rows, SEPARABLE, "CELLIP", "left_alone").sum())
     checks.append(
         Check(
-            "Theorem 1",
+            "Ellipsoid, Theorem 1",
             f"{SEPARABLE}: where all examples are, CELLIP finds a classifier for every mistake",
             alone == 0,
             f"{alone} mistakes left alone; "

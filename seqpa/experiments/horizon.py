@@ -1,4 +1,4 @@
-"""C and the length of the sequence: Crammer et al. (2006), §10.2 and Fig. 5."""
+"""C and the length of the sequence: PA 2006, §10.2 and Fig. 5."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def run(setup: Setup) -> Outcome:
     return Outcome(
         title="C and the number of rounds",
         intro=f"""
-Crammer et al. (2006), §10.2, Fig. 5. Two Gaussians in the plane, labels flipped with probability
-p = {LABEL_NOISE}; PA-I and PA-II with C = {AGGRESSIVE:g} and C = {CAREFUL:g}. The document shows
+PA 2006, §10.2, Fig. 5. Two Gaussians in the plane, labels flipped with probability
+p = {LABEL_NOISE}; PA-I and PA-II with C = {AGGRESSIVE:g} and C = {CAREFUL:g}. The paper shows
 one sequence of 10⁴ examples; here {trials} sequences of {n:,} are averaged, and bands are 95 %
 confidence intervals of the mean. Average error: mistakes so far divided by rounds so far. *Move*:
 how far a step takes w, τ‖x‖.
@@ -110,7 +110,7 @@ def _checks(rows: Rows, variant: str) -> list[Check]:
     slow, fast = (_rounds_to(rounds, errors) for errors in (careful, aggressive))
     return [
         Check(
-            "§10.2",
+            "PA 2006, §10.2",
             f"{variant}: a small C makes slow progress, because each update changes little",
             bool(slow > fast and move < big_move),
             f"first round with an average error within 0.02 of the final one: {slow} with "
@@ -118,14 +118,14 @@ def _checks(rows: Rows, variant: str) -> list[Check]:
             f"{big_move:.4f}",
         ),
         Check(
-            "§10.2",
+            "PA 2006, §10.2",
             f"{variant}: with a large C the error falls much faster",
             bool(aggressive[early] < careful[early]),
             f"after {rounds[early]} rounds: {aggressive[early]:.4f} with C = {AGGRESSIVE:g}, "
             f"{careful[early]:.4f} with C = {CAREFUL:g}",
         ),
         Check(
-            "§10.2",
+            "PA 2006, §10.2",
             f"{variant}: but it is worse later on",
             bool(aggressive[-1] > careful[-1]),
             f"after {rounds[-1]:,} rounds: {aggressive[-1]:.4f} with C = {AGGRESSIVE:g}, "

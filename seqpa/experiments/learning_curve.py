@@ -23,7 +23,7 @@ CORPORA: dict[str, tuple[str, str]] = {
 _NEWS = {"news": ("corpora/news tags", "accuracy")}
 
 
-class Training(NamedTuple):
+class CurveTraining(NamedTuple):
     """One tagger to train; tested on the test sentences, or on held-out ones to choose C."""
 
     corpus: str
@@ -43,7 +43,7 @@ def run(setup: Setup) -> Outcome:
     seeds, epochs, grid = (1, 2, (0.1,)) if setup.quick else (3, 10, _GRID)
     sizes = {name: _sizes(name, folder, setup.quick) for name in corpora}
     tuning = [
-        Training(name, folder, algorithm, C, sizes[name][-1] // 4, 0, epochs, True)
+        CurveTraining(name, folder, algorithm, C, sizes[name][-1] // 4, 0, epochs, True)
         for name in corpora
         for algorithm in _USE_C
         for C in grid
@@ -58,7 +58,7 @@ def run(setup: Setup) -> Outcome:
         for algorithm in _USE_C
     }
     final = [
-        Training(
+        CurveTraining(
             name, folder, algorithm, chosen.get((name, algorithm), 1.0), n, seed, epochs, False
         )
         for name in corpora
@@ -111,7 +111,7 @@ def _sizes(name: str, folder: Path | None, quick: bool) -> list[int]:
     return [n >> shift for shift in reversed(range(7)) if n >> shift >= 50]
 
 
-def _scores(task: Training) -> list[float]:
+def _scores(task: CurveTraining) -> list[float]:
     """The score after each epoch."""
     from seqpa import SequenceTagger
 

@@ -12,7 +12,7 @@ from seqpa.experiments.data import Floats
 
 
 class Passed(NamedTuple):
-    """What a pass came to; `missed` counts CELLIP's mistakes without an update."""
+    """What a pass counted; `missed` are CELLIP's mistakes without an update."""
 
     mistakes: int
     updates: int
@@ -32,11 +32,32 @@ def ellipsoid_pass(
 ) -> Passed:
     """One pass of `EllipsoidLearner` (full P, several labels), with P = scale·(I − Σ a_i u_i u_i').
 
-    W  float64[labels, features], where w starts; it is moved
-    c, b, scale, and CELLIP if classical: as there
-
     M updates of N weights take M²N operations, and MN² where P is a matrix. That is less if there
     are fewer mistakes than weights.
+
+    Parameters
+    ----------
+    X : array of shape (n, features)
+        The examples.
+    y : array of int of shape (n,)
+        Their labels.
+    W : array of shape (labels, features)
+        Where w starts; it is moved.
+    margin : float
+        As in `EllipsoidLearner`.
+    scale : float
+        As in `EllipsoidLearner`.
+    classical : bool, default False
+        CELLIP instead of IELLIP.
+    c : float, default 0.0
+        As in `EllipsoidLearner`.
+    b : float, default 0.0
+        As in `EllipsoidLearner`.
+
+    Returns
+    -------
+    Passed
+        What the pass counted.
     """
     kept, a = np.empty((64, *W.shape)), np.empty(64)
     n = mistakes = missed = 0

@@ -1,4 +1,4 @@
-"""Mini-batches with a Gaussian kernel: Perez-Suay et al. (001), §4, Table 2 and Figs 1-2."""
+"""Mini-batches with a Gaussian kernel: Mini-batch PA, §4, Table 2 and Fig. 1-2."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from seqpa.experiments.minibatch_trials import (
     ALGORITHMS,
     C_GRID,
     SIGMA_GRID,
-    Data,
+    ExampleSet,
     Hindsight,
-    Reading,
-    Trial,
+    MiniBatchTrial,
+    PaperReading,
     best,
     choose,
     hindsight_errors,
@@ -45,11 +45,11 @@ _LARGE = "twonorm"  # by far the largest: it comes first, and is looked at less 
 _LARGE_TRIALS = 8
 _IN_FIGURE_1 = 10  # trials
 OTHER_READINGS = (
-    Reading(windows=False),
-    Reading(choosing=PASSES),
-    Reading(width=True),
-    Reading(scaling="spread"),
-    Reading(scaling="spread", width=True),
+    PaperReading(windows=False),
+    PaperReading(choosing=PASSES),
+    PaperReading(width=True),
+    PaperReading(scaling="spread"),
+    PaperReading(scaling="spread", width=True),
 )
 
 
@@ -58,10 +58,10 @@ def run(setup: Setup) -> Outcome:
     folder = folder_of(setup, SETS, "scikit-learn's breast cancer and digits")
     names = SETS if folder else ("breast cancer", "digits, odd or even")
     trials, subsamples, most = (2, 1, 120) if setup.quick else (25, 3, 10**9)
-    sets = [Data(n, folder, most) for n in sorted(names, key=lambda name: name != _LARGE)]
+    sets = [ExampleSet(n, folder, most) for n in sorted(names, key=lambda name: name != _LARGE)]
     online = choose(setup, "choosing C and σ", sets, ALGORITHMS, subsamples)
     tasks = [
-        Trial(data, ALGORITHMS, best(online[data.name]), trial)
+        MiniBatchTrial(data, ALGORITHMS, best(online[data.name]), trial)
         for data in sets
         for trial in range(trials)
     ]
@@ -86,7 +86,7 @@ def run(setup: Setup) -> Outcome:
     return Outcome(
         title="Mini-batches",
         intro=f"""
-Perez-Suay et al., §4. BPAI, BPAII and BPALS are PA-I, PA-II and least squares on mini-batches of B
+Mini-batch PA, §4. BPAI, BPAII and BPALS are PA-I, PA-II and least squares on mini-batches of B
 examples, here with a Gaussian kernel and a bias inside the norm.
 
 As §4.1 says, C is one of 7 values from 10⁻⁵ to 10 and σ one of 6 from 10⁻⁴ to 10: for each
@@ -97,13 +97,13 @@ predictor on the rest. Intervals are 95 % of the mean.
 Mini-batches overlap, as §3.2 writes them: examples arrive one at a time, and "at each time, t, we
 have a set of B (labelled) examples", x_t, x_(t−1), ..., x_(t−B+1), which make one step together.
 
-The document leaves three things open that change its Table 2.
+The paper leaves three things open that change its Table 2.
 
 - The scale of the features: here between −1 and 1.
 - The kernel: here exp(−σ‖x − z‖²).
 - How often the examples are seen: here {PASSES} times, in a new order each time.
 
-What the document's numbers say to other readings is shown below: of those tried, this one fits the
+How other readings fit the paper's numbers is shown below: of those tried, this one fits the
 most cells of Table 2, and was chosen for it.
 
 Online errors are those of the first pass: whether an example is mistaken when it arrives.
@@ -127,7 +127,7 @@ Online errors are those of the first pass: whether an example is mistaken when i
 
 def _readings(
     setup: Setup,
-    sets: list[Data],
+    sets: list[ExampleSet],
     rows: Rows,
     trials: int,
     subsamples: int,
@@ -135,13 +135,13 @@ def _readings(
 ) -> Rows:
     """How well Table 2 comes out if it is read otherwise: all sets but the largest."""
     names = tuple(data.name for data in sets if data.name != _LARGE)
-    found = [_held(Reading(), rows, names, times)]
+    found = [_held(PaperReading(), rows, names, times)]
     for reading in OTHER_READINGS:
         own = [data._replace(reading=reading) for data in sets if data.name != _LARGE]
         stage = f"other reading {len(found)} of {len(OTHER_READINGS)}"
         online = choose(setup, f"{stage}, C and σ", own, ALGORITHMS, subsamples)
         tasks = [
-            Trial(data, ALGORITHMS, best(online[data.name]), trial)
+            MiniBatchTrial(data, ALGORITHMS, best(online[data.name]), trial)
             for data in own
             for trial in range(trials)
         ]
@@ -151,7 +151,7 @@ def _readings(
 
 
 def _held(
-    reading: Reading, rows: Rows, names: tuple[str, ...], times: dict[Algorithm, float]
+    reading: PaperReading, rows: Rows, names: tuple[str, ...], times: dict[Algorithm, float]
 ) -> dict[str, Any]:
     """How many cells are within or better after each pass, and how many claims hold."""
     claims = checks(rows, names, times)
@@ -177,7 +177,7 @@ def _held(
 
 
 def _look_again(
-    setup: Setup, sets: list[Data], rows: Rows, online: dict[str, Floats], trials: int
+    setup: Setup, sets: list[ExampleSet], rows: Rows, online: dict[str, Floats], trials: int
 ) -> list[Second]:
     """For each cell that came out worse: which C and σ would have tested best."""
     cells = [cell for cell, verdict in verdicts(rows).items() if verdict == "worse"]

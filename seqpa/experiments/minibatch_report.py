@@ -45,7 +45,7 @@ Cell = tuple[str, str, int]
 
 
 def published(name: str) -> dict[Algorithm, tuple[float, float]]:
-    """The document's cells of one set: error in % and half of its interval.
+    """The paper's cells of one set: error in % and half of its interval.
 
     >>> published("sonar")["PA-I", 8]
     (13.18, 1.47)
@@ -59,13 +59,13 @@ def published(name: str) -> dict[Algorithm, tuple[float, float]]:
 
 
 def values(rows: Rows, name: str, algorithm: Algorithm, what: str) -> Floats:
-    """Of every trial, in %."""
+    """One column of every trial, in %."""
     step, B = algorithm
     return np.asarray(100 * grid(rows, what, data=name, algorithm=step, B=B)[:, 0])
 
 
 def cell_verdict(ours: float, theirs: float, half: float) -> str:
-    """Where our error lies beside the document's interval.
+    """Where our error lies beside the paper's interval.
 
     >>> [cell_verdict(error, 13.18, 1.47) for error in (10.5, 14.0, 15.0)]
     ['better', 'within', 'worse']
@@ -76,7 +76,7 @@ def cell_verdict(ours: float, theirs: float, half: float) -> str:
 
 
 def verdicts(rows: Rows, names: tuple[str, ...] = SETS, what: str = TEST_ERROR) -> dict[Cell, str]:
-    """Of all cells of these sets, 63 in all."""
+    """The verdict on each cell of these sets, 63 for all sets."""
     return {
         (name, *algorithm): cell_verdict(
             float(values(rows, name, algorithm, what).mean()), theirs, half
@@ -87,7 +87,7 @@ def verdicts(rows: Rows, names: tuple[str, ...] = SETS, what: str = TEST_ERROR) 
 
 
 def table_2(rows: Rows) -> str:
-    """All cells, the document's and ours."""
+    """All cells, the paper's and ours."""
     found = verdicts(rows)
     lines = []
     for name in SETS:
@@ -104,11 +104,11 @@ def table_2(rows: Rows) -> str:
             lines.append(line)
     head = ["data", "algorithm"]
     for B in IN_TABLE:
-        head += [f"B = {B}: document", "ours"]
+        head += [f"B = {B}: paper", "ours"]
     counts = {v: list(found.values()).count(v) for v in ("better", "within", "worse")}
     return (
         "## Table 2\n\nTest error in % (half of the 95 % interval). *Within*: our mean lies in the "
-        "document's interval; *better*: below it; *worse*: above it. "
+        "paper's interval; *better*: below it; *worse*: above it. "
         + ", ".join(f"{n} {v}" for v, n in counts.items())
         + f" of {len(found)} cells.\n\n"
         + markdown_table(head, lines)
@@ -118,10 +118,20 @@ def table_2(rows: Rows) -> str:
 class Second(NamedTuple):
     """A cell of Table 2 that came out worse, looked at again.
 
-    chosen, best  (C, σ): by online error, and by test error
-    error         the test error with `best`, as a share
-    online        the online errors of both when C and σ were chosen
-    trials        behind `error`
+    Parameters
+    ----------
+    cell : tuple
+        Data set, step and batch size.
+    chosen : tuple of float
+        (C, σ) by online error.
+    best : tuple of float
+        (C, σ) by test error.
+    error : float
+        The test error with `best`, as a share.
+    online : tuple of float
+        The online errors of both when C and σ were chosen.
+    trials : int
+        The trials behind `error`.
     """
 
     cell: Cell
@@ -132,7 +142,7 @@ class Second(NamedTuple):
     trials: int
 
     def why(self) -> str:
-        """In words."""
+        """The reason for the difference, in words."""
         theirs, half = published(self.cell[0])[self.cell[1:]]
         if cell_verdict(100 * self.error, theirs, half) == "worse":
             return f"no C and σ tried comes nearer than {100 * self.error:.2f}"
@@ -167,7 +177,7 @@ def worse_cells(rows: Rows, looked_at: list[Second]) -> str:
                 second.why(),
             )
         )
-    head = ("cell", "document", "ours", "intervals", "ours after each pass", "C, σ")
+    head = ("cell", "paper", "ours", "intervals", "ours after each pass", "C, σ")
     return (
         "## The cells that are worse\n\nHindsight: the C and σ with the smallest test error, of "
         "all in the grid (on twonorm, of those with the σ that was chosen).\n\n"
@@ -185,24 +195,24 @@ def passes_table(rows: Rows) -> str:
     ours = [values(rows, "sonar", key, "test_error_1").mean() for key in published("sonar")]
     theirs = [error for error, _ in published("sonar").values()]
     return (
-        "## Passes\n\nCells within the document's interval or better.\n\n"
+        "## Passes\n\nCells within the paper's interval or better.\n\n"
         + markdown_table(("passes", "all", *(f"{name} (of 9)" for name in SETS)), counts)
         + "\n\nSonar speaks for more than one: after one pass our errors there are "
-        f"{min(ours):.1f} to {max(ours):.1f} %, the document's {min(theirs):.1f} to "
+        f"{min(ours):.1f} to {max(ours):.1f} %, the paper's {min(theirs):.1f} to "
         f"{max(theirs):.1f} %."
     )
 
 
 def readings_table(found: Rows) -> str:
-    """How many cells are within or better if what the document leaves open is read otherwise."""
+    """How many cells are within or better if what the paper leaves open is read otherwise."""
     theirs = [error for error, _ in published("ionosphere").values()]
     return (
-        "## Other readings\n\nCells within the document's interval or better, on all sets but "
+        "## Other readings\n\nCells within the paper's interval or better, on all sets but "
         "twonorm; the first line is the reading of this report. C and σ chosen by the online error "
         f"of all {PASSES} passes are those that learn the examples by heart. Claims: those above "
         "that can be checked without twonorm. Where mini-batches follow one another, the online "
         "error leaves out the first, before which nothing is learnt. And the mean test "
-        f"error on ionosphere, where the document's nine are {min(theirs):.1f} to "
+        f"error on ionosphere, where the paper's nine are {min(theirs):.1f} to "
         f"{max(theirs):.1f} %, and ours far below in any reading.\n\n"
         + markdown_table(
             (
@@ -252,7 +262,7 @@ def draw_rounds(rounds: Rows, name: str) -> Any:
 
 
 def draw_online_error(rows: Rows, names: tuple[str, ...]) -> Any:
-    """Fig. 2; the document leaves twonorm out."""
+    """Fig. 2; the paper leaves twonorm out."""
     shown = [name for name in names if name != "twonorm"]
     columns = min(3, len(shown))
     figure, axes = figures.panels(-(-len(shown) // columns), columns, width=4.4, height=3.4)
@@ -290,7 +300,7 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
     listed = ", ".join(f"{_label(key)} {test[key].mean():.2f}" for key in ranked)
     theirs = {key: np.mean([published(name)[key][0] for name in SETS]) for key in ranked}
     order = (
-        f"order: {', '.join(_label(key) for key in ranked)}; the means of the document's own "
+        f"order: {', '.join(_label(key) for key in ranked)}; the means of the paper's own "
         f"Table 2: {', '.join(_label(key) for key in sorted(theirs, key=lambda key: theirs[key]))}"
     )
     rising = [
@@ -305,27 +315,27 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
         worse = [f"{n} {_label((s, B))}" for (n, s, B), v in cells.items() if v == "worse"]
         found.append(
             Check(
-                "Table 2",
-                "our test errors lie in the document's intervals or below them, in all 63 cells",
+                "Mini-batch PA, Table 2",
+                "our test errors lie in the paper's intervals or below them, in all 63 cells",
                 not worse,
                 f"{63 - len(worse)} of 63; not in: {', '.join(worse) or 'none'}",
             )
         )
     found += [
         Check(
-            "§4.2",
+            "Mini-batch PA, §4.2",
             "the best test errors come with B = 4 and 8, for each variant",
             all(next(B for step, B in ranked if step == s) > 1 for s in VARIANTS),
             f"mean over the sets in %: {listed}",
         ),
         Check(
-            "§4.2",
+            "Mini-batch PA, §4.2",
             "BPAI with B = 4 and BPALS with B = 8 are the best",
             set(ranked[:2]) == _BEST,
             order,
         ),
         Check(
-            "§4.2",
+            "Mini-batch PA, §4.2",
             "BPAI with B = 8 and BPAII with B = 4 and 8 are very good: with those, the best five",
             set(ranked[:5]) == _BEST | {("PA-I", 8), ("PA-II", 4), ("PA-II", 8)},
             order,
@@ -333,7 +343,7 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
         _similar(rows, names),
         _smooth(rows, names),
         Check(
-            "§4.2",
+            "Mini-batch PA, §4.2",
             "the online error falls as B grows, on all sets",
             not rising,
             "mean over the sets in % for B = 1, 2, 4, 8, 20: "
@@ -356,14 +366,14 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
     least = max(alike, key=lambda case: alike[case])
     found += [
         Check(
-            "§4.2",
+            "Mini-batch PA, §4.2",
             "it falls about linearly (in Fig. 2, whose axis of B is logarithmic)",
             max(tendency.values()) < -0.9,
             "correlation of the mean over the sets with log B: "
             + ", ".join(f"{_NAMES[s]} {r:.2f}" for s, r in tendency.items()),
         ),
         Check(
-            "§4.2",
+            "Mini-batch PA, §4.2",
             "the dependency on B is very similar for all sets and all three variants",
             alike[least] < -0.8,
             f"correlation of the online error with log B: below −0.8 in "
@@ -378,7 +388,7 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
         )
         found.append(
             Check(
-                "§4.2",
+                "Mini-batch PA, §4.2",
                 "Fig. 2's curves for twonorm are basically those for diabetes, at another level",
                 _correlation(a, b) > 0.9,
                 f"correlation of the two sets' online errors over the 15 algorithms: "
@@ -390,7 +400,7 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
         enough = 2 if B == 2 else len(names) // 2
         found.append(
             Check(
-                "§4.2",
+                "Mini-batch PA, §4.2",
                 f"online errors: {claim}",
                 all(len(sets) >= enough for sets in better.values()),
                 f"B = {B} significantly below B = 1 (paired t-test, p < 0.05) for "
@@ -406,7 +416,7 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
     }
     found.append(
         Check(
-            "§4.2",
+            "Mini-batch PA, §4.2",
             "the smallest B that is significantly better than 1 lies between 4 and 8",
             2 * sum(B in (4, 8) for B in first.values()) > len(first),
             "of sets and algorithms, "
@@ -425,7 +435,7 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
     ]
     found.append(
         Check(
-            "abstract",
+            "Mini-batch PA, abstract",
             "in the long term mini-batches perform at least as well as B = 1",
             len(worse_online) <= 0.05 * cases,
             "online error of B = 4 or 8 significantly above that of B = 1 (at 5 %) in "
@@ -442,27 +452,27 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
     ]
     found += [
         Check(
-            "§4.2",
+            "Mini-batch PA, §4.2",
             "BPAII and BPALS usually behave very similarly",
             float(np.mean(apart <= 1.0)) >= 0.75,
             f"online errors within a point in {100 * np.mean(apart <= 1.0):.0f} % of sets and "
             f"sizes, at most {apart.max():.2f} points apart",
         ),
         Check(
-            "§4.2",
+            "Mini-batch PA, §4.2",
             "BPAI is usually worse, but better for some sets",
             0 < ahead < 0.5,
             f"BPAI's online error is not above BPAII's in {100 * ahead:.0f} % of sets and sizes",
         ),
         Check(
-            "§4.2",
+            "Mini-batch PA, §4.2",
             "all keep performing well up to B = 20 on most sets",
             len(late) <= len(names) * len(VARIANTS) // 2,
             f"from B = 8 to 20 the online error grows by more than a point in {len(late)} of "
             f"{len(names) * len(VARIANTS)} cases",
         ),
         Check(
-            "§4.2",
+            "Mini-batch PA, §4.2",
             "with B up to 8 the work is only slightly above that for B = 1",
             max(seconds[s, 8] / seconds[s, 1] for s in VARIANTS) < 1.5,
             "time of a pass, kernel included, against B = 1: "
@@ -474,7 +484,7 @@ def checks(rows: Rows, names: tuple[str, ...], seconds: dict[Algorithm, float]) 
             + " × for B = 4, 8, 20",
         ),
         Check(
-            "§4.2",
+            "Mini-batch PA, §4.2",
             "BPALS takes significantly less time",
             1.1 * seconds["PA-LS", 8] < min(seconds["PA-I", 8], seconds["PA-II", 8]),
             "time of such a pass with B = 8 against BPALS: "
@@ -491,7 +501,7 @@ def _correlation(a: Any, b: Any) -> float:
 
 
 def _similar(rows: Rows, names: tuple[str, ...]) -> Check:
-    """Whether the intervals of Table 2 overlap, ours and the document's own."""
+    """Whether the intervals of Table 2 overlap, ours and the paper's own."""
     algorithms = [(step, B) for step in VARIANTS for B in IN_TABLE]
     ours = {
         name: [
@@ -502,10 +512,10 @@ def _similar(rows: Rows, names: tuple[str, ...]) -> Check:
     share = _overlapping(list(ours.values()))
     own = _overlapping([list(published(name).values()) for name in SETS])
     return Check(
-        "§4.2",
+        "Mini-batch PA, §4.2",
         "all test errors are very similar, given how much they vary: the intervals overlap",
         share >= 0.9,
-        f"{100 * share:.0f} % of the pairs of algorithms on a set; in the document's own Table 2, "
+        f"{100 * share:.0f} % of the pairs of algorithms on a set; in the paper's own Table 2, "
         f"{100 * own:.0f} %",
     )
 
@@ -532,7 +542,7 @@ def _smooth(rows: Rows, names: tuple[str, ...]) -> Check:
 
     found = {s: [change(s, B) for B in IN_TABLE] for s in VARIANTS}
     return Check(
-        "abstract",
+        "Mini-batch PA, abstract",
         "mini-batches behave more smoothly along the iterations",
         all(max(of_step[1:]) < of_step[0] for of_step in found.values()),
         "mean change of a trial's test error from pass to pass in points for B = 1, 4, 8: "

@@ -30,14 +30,20 @@ SIGMA_GRID = np.logspace(-4, 1, 6)
 ALGORITHMS: tuple[Algorithm, ...] = tuple(itertools.product(VARIANTS, BATCH_SIZES))
 
 
-class Reading(NamedTuple):
-    """How to read what the document leaves open.
+class PaperReading(NamedTuple):
+    """How to read what the paper leaves open.
 
-    scaling   features between −1 and 1 ("range"), or of mean 0 and variance 1 ("spread")
-    width     whether σ is a width, exp(−‖x − z‖²/2σ²), or a factor, exp(−σ‖x − z‖²)
-    windows   whether mini-batches overlap, the last B examples at each round (`windows.py`), or
-              follow one another
-    choosing  the number of passes whose online error chooses C and σ
+    Parameters
+    ----------
+    scaling : {"range", "spread"}
+        Features between −1 and 1, or of mean 0 and variance 1.
+    width : bool
+        Whether σ is a width, exp(−‖x − z‖²/2σ²), or a factor, exp(−σ‖x − z‖²).
+    windows : bool
+        Whether mini-batches overlap, the last B examples at each round (`windows.py`), or follow
+        one another.
+    choosing : int
+        The number of passes whose online error chooses C and σ.
     """
 
     scaling: str = "range"
@@ -48,19 +54,19 @@ class Reading(NamedTuple):
     def kernel(self, sigma: float) -> Kernel:
         """The Gaussian kernel, with a bias.
 
-        >>> Reading(width=True).kernel(0.5).gamma, Reading(width=False).kernel(0.5).gamma
+        >>> PaperReading(width=True).kernel(0.5).gamma, PaperReading(width=False).kernel(0.5).gamma
         (2.0, 0.5)
         """
         return Kernel("rbf", gamma=0.5 / sigma**2 if self.width else sigma, bias=True)
 
 
-class Data(NamedTuple):
+class ExampleSet(NamedTuple):
     """Which examples, at most how many, and how they are read."""
 
     name: str
     folder: Path | None
     most: int
-    reading: Reading = Reading()
+    reading: PaperReading = PaperReading()
 
     def examples(self) -> tuple[Floats, Floats]:
         """The scaled features, and the labels as ±1."""
@@ -75,16 +81,16 @@ class Data(NamedTuple):
 class Choice(NamedTuple):
     """All algorithms and all C with one σ on one subsample."""
 
-    data: Data
+    data: ExampleSet
     algorithms: tuple[Algorithm, ...]
     sigma: float
     subsample: int
 
 
-class Trial(NamedTuple):
+class MiniBatchTrial(NamedTuple):
     """All algorithms, each with its C and σ, on one division of a set."""
 
-    data: Data
+    data: ExampleSet
     algorithms: tuple[Algorithm, ...]
     chosen: tuple[tuple[float, float], ...]
     trial: int
@@ -93,7 +99,7 @@ class Trial(NamedTuple):
 class Hindsight(NamedTuple):
     """One algorithm with one σ and all C in many trials."""
 
-    data: Data
+    data: ExampleSet
     algorithm: Algorithm
     sigma: float
     trials: int
@@ -102,7 +108,7 @@ class Hindsight(NamedTuple):
 def choose(
     setup: Setup,
     stage: str,
-    sets: list[Data],
+    sets: list[ExampleSet],
     algorithms: tuple[Algorithm, ...],
     subsamples: int,
 ) -> dict[str, Floats]:
@@ -143,7 +149,7 @@ def online_errors(choice: Choice) -> Floats:
     )
 
 
-def trial_rows(task: Trial) -> list[dict[str, Any]]:
+def trial_rows(task: MiniBatchTrial) -> list[dict[str, Any]]:
     """The online error of the first pass, and the test error after each."""
     found = {algorithm: inner.passes(algorithm, C) for algorithm, C, inner in _divided(task)}
     return [
@@ -169,7 +175,7 @@ def hindsight_errors(task: Hindsight) -> Floats:
     return np.asarray(errors.mean(axis=0))
 
 
-def rounds(task: Trial) -> list[dict[str, Any]]:
+def rounds(task: MiniBatchTrial) -> list[dict[str, Any]]:
     """The online error so far along the first pass of one trial (Fig. 1)."""
     rows = []
     for (step, B), C, inner in _divided(task):
@@ -190,7 +196,7 @@ def rounds(task: Trial) -> list[dict[str, Any]]:
     return rows
 
 
-def _divided(task: Trial) -> Iterator[tuple[Algorithm, float, Division]]:
+def _divided(task: MiniBatchTrial) -> Iterator[tuple[Algorithm, float, Division]]:
     """Each algorithm with its C and its inner products, which are made once for each σ."""
     for sigma in sorted({sigma for _, sigma in task.chosen}):
         inner = Division.of(task.data, task.trial, sigma)
@@ -205,7 +211,7 @@ def seconds(quick: bool) -> dict[Algorithm, float]:
     rng = np.random.default_rng(6002)
     X = rng.normal(size=(n, 20))
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    kernel = Reading().kernel(0.1)
+    kernel = PaperReading().kernel(0.1)
     found = dict.fromkeys(ALGORITHMS, float("inf"))
     for _ in range(3 if quick else 15):  # in turns, so that a disturbance meets them all
         for step, B in ALGORITHMS:
@@ -218,14 +224,14 @@ def seconds(quick: bool) -> dict[Algorithm, float]:
 class Division(NamedTuple):
     """The inner products of the examples to learn from, and those of the examples to test on."""
 
-    reading: Reading
+    reading: PaperReading
     learn: Floats
     y_learn: Floats
     test: Floats
     y_test: Floats
 
     @classmethod
-    def of(cls, data: Data, trial: int, sigma: float) -> Division:
+    def of(cls, data: ExampleSet, trial: int, sigma: float) -> Division:
         """75 % to learn from, 25 % to test on; the same for all algorithms."""
         X, y = data.examples()
         order = np.random.default_rng([6001, trial]).permutation(len(y))[: data.most]
@@ -267,7 +273,7 @@ class DisjointLearner:
 
 
 def _learner(
-    reading: Reading, algorithm: Algorithm, inner: Floats, y: Floats
+    reading: PaperReading, algorithm: Algorithm, inner: Floats, y: Floats
 ) -> WindowLearner | DisjointLearner:
     return (WindowLearner if reading.windows else DisjointLearner)(inner, y, *algorithm)
 

@@ -1,4 +1,4 @@
-"""Multiclass learners with polynomial kernels: Crammer et al. (2006), §10.3 and Fig. 6."""
+"""Multiclass learners with polynomial kernels: PA 2006, §10.3 and Fig. 6."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SIMILAR = 0.05  # of the mistakes: curves this close cannot be told apart in th
 _BLOCK = 256
 
 
-class Trial(NamedTuple):
+class MulticlassTrial(NamedTuple):
     """One algorithm on one order of a set's training examples."""
 
     name: str
@@ -49,7 +49,7 @@ def run(setup: Setup) -> Outcome:
     sets = {"digits": 5} if folder is None else {"mnist": 3, "usps": 5}
     n = 300 if setup.quick else 10**9
     tasks = [
-        Trial(name, folder, algorithm, order, n)
+        MulticlassTrial(name, folder, algorithm, order, n)
         for name, orders in sets.items()
         for algorithm in reversed(ALGORITHMS)
         for order in range(min(orders, 2) if setup.quick else orders)
@@ -59,7 +59,7 @@ def run(setup: Setup) -> Outcome:
     return Outcome(
         title="Multiclass learners with kernels",
         intro=f"""
-Crammer et al. (2006), §10.3, Fig. 6. One pass over the training examples of
+PA 2006, §10.3, Fig. 6. One pass over the training examples of
 {", ".join(_title(name) for name in names)}, shifted to mean zero and scaled to an average squared
 norm of 1, with the kernel (a + x·z)^d: a = 0, d = 3 for USPS, a = 0.5, d = 5 for MNIST. PA-I and
 PA-II with C = {C:g}; MIRA with β = {BETA}; three multiclass perceptrons. Random orders:
@@ -80,7 +80,7 @@ bands are 95 % confidence intervals of the mean. Counts that differ by less than
     )
 
 
-def _trial(task: Trial) -> Rows:
+def _trial(task: MulticlassTrial) -> Rows:
     X, y = _examples(task)
     kernel = KERNELS.get(task.name, KERNELS["usps"])
     n_labels = int(y.max()) + 1
@@ -108,7 +108,7 @@ def _trial(task: Trial) -> Rows:
     ]
 
 
-def _examples(task: Trial) -> tuple[Floats, NDArray[np.intp]]:
+def _examples(task: MulticlassTrial) -> tuple[Floats, NDArray[np.intp]]:
     data = load(task.name, task.folder)
     X = data.X - data.X.mean(axis=0)
     X /= np.sqrt(np.mean(np.sum(X * X, axis=1)))
@@ -219,7 +219,7 @@ def _checks(rows: Rows, name: str) -> list[Check]:
 
     def alike(claim: str, others: tuple[str, ...], one: str) -> Check:
         return Check(
-            "§10.3",
+            "PA 2006, §10.3",
             f"{_title(name)}: {claim}",
             apart(others, one) <= _SIMILAR,
             f"mistakes: {'; '.join(shown[a] for a in (one, *others))} "
@@ -228,13 +228,13 @@ def _checks(rows: Rows, name: str) -> list[Check]:
 
     return [
         Check(
-            "§10.3",
+            "PA 2006, §10.3",
             f"{_title(name)}: PA-I and MIRA both outperform the perceptron",
             max(last["PA-I"], last["MIRA"]) < last[UNIFORM],
             "mistakes: " + "; ".join(shown[a] for a in SHOWN),
         ),
         Check(
-            "§10.3",
+            "PA 2006, §10.3",
             f"{_title(name)}: PA-I is comparable to MIRA, with a slight advantage to MIRA",
             last["MIRA"] < last["PA-I"] <= 1.2 * last["MIRA"],
             "; ".join(shown[a] for a in ("PA-I", "MIRA")),
@@ -268,7 +268,7 @@ def _time_check(setup: Setup) -> Check:
         seconds.append(best)
     pa, mira = (1e6 * s for s in seconds)
     return Check(
-        "§10.3",
+        "PA 2006, §10.3",
         "an update of PA is much faster than one of MIRA",
         mira > 2 * pa,
         f"{pa:.2f} and {mira:.2f} microseconds, linear, {labels} labels, {d} features, noise: "

@@ -1,4 +1,4 @@
-"""Robustness to noise: Crammer et al. (2006), §10.1 and Fig. 3."""
+"""Robustness to noise: PA 2006, §10.1 and Fig. 3."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(setup: Setup) -> Outcome:
     return Outcome(
         title="Robustness to noise",
         intro=f"""
-Crammer et al. (2006), §10.1, Fig. 3. Two Gaussians in the plane, {trials} sequences of {n:,}
+PA 2006, §10.1, Fig. 3. Two Gaussians in the plane, {trials} sequences of {n:,}
 examples for each level. *Instance noise* adds Gaussian noise of variance σ from 0 to 2 to both
 coordinates; *label noise* flips each label with probability p from 0 to 0.3. PA, and PA-I and PA-II
 with C = {C}, one pass each. The best fixed linear classifier through the origin is found exactly,
@@ -110,7 +110,7 @@ def _checks(rows: Rows) -> list[Check]:
         low = [float(error[v][:, 0].mean()) for v in VARIANTS]
         checks.append(
             Check(
-                "§10.1",
+                "PA 2006, §10.1",
                 f"{kind} noise: where there is little, all three make similarly many errors",
                 max(low) - min(low) <= _SIMILAR,
                 "without noise: "
@@ -123,7 +123,7 @@ def _checks(rows: Rows) -> list[Check]:
                 a, b = values["PA"][:, -1].mean(), values[careful][:, -1].mean()
                 checks.append(
                     Check(
-                        "§10.1",
+                        "PA 2006, §10.1",
                         f"{kind} noise: {careful} outperforms PA where there is much ({name})",
                         bool(b < a and p < 0.05),
                         f"at {levels[-1]:g}: PA {a:.4f}, {careful} {b:.4f} (p = {p:.1g})",
@@ -133,7 +133,7 @@ def _checks(rows: Rows) -> list[Check]:
         worst = int(np.argmax(apart))
         checks.append(
             Check(
-                "§10.1",
+                "PA 2006, §10.1",
                 f"{kind} noise: PA-I and PA-II do equally well at every level",
                 float(apart[worst]) <= _EQUAL,
                 f"average errors at most {apart[worst]:.4f} apart (at {levels[worst]:g})",

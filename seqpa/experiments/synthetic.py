@@ -1,4 +1,4 @@
-"""The synthetic data of Crammer et al. (2006), §10, and the best linear classifier on it."""
+"""The synthetic data of PA 2006, §10, and the best linear classifier on it."""
 
 from __future__ import annotations
 

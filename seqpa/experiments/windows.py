@@ -1,6 +1,6 @@
 """Mini-batches that overlap: at each round the last B examples make one step together.
 
-Perez-Suay et al. (§3.2) write so: "at each time, t, we have a set of B (labelled) examples",
+Mini-batch PA, §3.2 writes so: "at each time, t, we have a set of B (labelled) examples",
 x_t, x_{t−1}, ..., x_{t−B+1}, where one example arrives at a time (§2).
 """
 
@@ -16,14 +16,28 @@ from seqpa.experiments.data import Floats
 
 
 class WindowLearner:
-    """Two classes, in a kernel's space, from the inner products of all examples (`window_pass`).
+    """Two classes in a kernel's space, learned from the inner products of all examples.
 
-    inner  float64[n, n]
-    y      float64[n], ±1
-    step   "PA-I", "PA-II" or "PA-LS"
+    Parameters
+    ----------
+    inner : array of shape (n, n)
+        The inner products.
+    y : array of shape (n,)
+        The labels, ±1.
+    step : {"PA-I", "PA-II", "PA-LS"}
+        How far a step goes.
+    size : int
+        B, the examples in a window.
 
-    `before` says how many examples arrive before any was learnt, beyond the first.
+    Attributes
+    ----------
+    before : int
+        How many examples arrive before any was learnt, beyond the first.
+    coef : array of shape (n,)
+        The coefficient of each example in w.
 
+    Examples
+    --------
     A window of one example makes the plain step of PA-I, here τ = (1 − 0)/4, then (1 + 0.5)/1.
 
     >>> inner = np.array([[4.0, 2.0], [2.0, 1.0]])

@@ -21,7 +21,17 @@ OfWords = Callable[[Collection[str]], "list[str | None]"]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument of an attribute: what it is called in messages, and its type."""
+    """One argument of an attribute.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    type : type
+        int or str.
+    optional : bool
+        Whether it may be left out.
+    """
 
     name: str
     type: type[int] | type[str]
@@ -30,11 +40,22 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One attribute: its parameters and what makes the function from words to their values.
+    """One attribute.
 
-    `make` gets the arguments; where `resource` is set, the first is the resource of that name.
-    `flag`: the only value is "" (true). `in_context`: the values of an attribute that its resource
-    computes over whole sentences, because a multi-word entry spans several tokens.
+    Attributes
+    ----------
+    make : callable or None
+        Makes the function from words to their values. It gets the arguments; where `resource` is
+        set, the first is the resource of that name.
+    parameters : tuple of Parameter
+        What the arguments are.
+    flag : bool
+        Whether the only value is "" (true).
+    resource : str or None
+        The kind of resource that it looks words up in.
+    in_context : tuple of str
+        The values of an attribute that its resource computes over whole sentences, because an
+        entry of several words spans several tokens.
     """
 
     make: Callable[..., OfWords] | None
@@ -84,6 +105,17 @@ _RUN = re.compile(r"(.)\1+", re.DOTALL)
 def shape(word: str) -> str:
     """Upper-case letters as X, other letters as x, digits as d, the rest as it is.
 
+    Parameters
+    ----------
+    word : str
+        Any word.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> shape("McDonald's-2b")
     "XxXxxxxx'x-dx"
     """
@@ -93,6 +125,17 @@ def shape(word: str) -> str:
 def short_shape(word: str) -> str:
     """The shape with every run of one character as a single one.
 
+    Parameters
+    ----------
+    word : str
+        Any word.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> short_shape("McDonald's-2b")
     "XxXx'x-dx"
     """

@@ -48,6 +48,12 @@ def penalties(constraints: Any, labels: Sequence[str]) -> Penalties:
     constraints : None, "bio", "bioes", or a mapping
         A mapping has the keys ``forbidden`` (pairs ``[previous, next]`` that may not occur) and
         ``required`` (``{label: [the labels that may follow it]}``), either or both.
+    labels : sequence of str
+        All labels.
+
+    Returns
+    -------
+    Penalties
 
     Examples
     --------
@@ -134,7 +140,19 @@ def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties
 def check_legal(
     paths: NDArray[np.int32], starts: NDArray[np.int64], rules: Penalties, labels: Sequence[str]
 ) -> None:
-    """Raise a SeqpaError that names the first place where training labels break the rules."""
+    """Raise a SeqpaError that names the first place where training labels break the rules.
+
+    Parameters
+    ----------
+    paths : int32 (tokens,)
+        The numbers of the labels.
+    starts : int64 (sentences + 1,)
+        Where each sentence starts, and the number of tokens.
+    rules : Penalties
+        What is forbidden.
+    labels : sequence of str
+        The labels by number.
+    """
     if len(paths) == 0 or rules.forbid_nothing:
         return
     firsts = starts[:-1][starts[1:] > starts[:-1]]

@@ -88,8 +88,21 @@ NAMES = tuple(_PRESETS)
 
 
 def preset(name: str, columns: Sequence[str] = ("word",)) -> list[str]:
-    """The templates of a preset for these columns.
+    """The templates of a preset.
 
+    Parameters
+    ----------
+    name : str
+        pos, ner or chunk.
+    columns : sequence of str
+        The columns of the data, the word first.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
     >>> [t for t in preset("chunk", ("form", "pos")) if "|" in t][:3]
     ['form[-1]|form[0]', 'form[0]|form[1]', 'pos[-2]|pos[-1]']
     """

@@ -30,6 +30,13 @@ Arrays = dict[str, NDArray]
 class Lexicon:
     """A list of names of one or more words each; words match exactly, case included.
 
+    Parameters
+    ----------
+    entries : iterable
+        Names as text, words between spaces, or as sequences of words.
+
+    Examples
+    --------
     >>> cities = Lexicon(["New York", "New York City", "Vienna"])
     >>> cities.mark(["in", "New", "York", ",", "Vienna", "New"], [0, 6]).tolist()
     [-1, 0, 1, -1, 0, -1]
@@ -46,9 +53,19 @@ class Lexicon:
             self._lengths.setdefault(first, []).append(length)
 
     def mark(self, words: Sequence[str], starts: Sequence[int]) -> NDArray[np.int32]:
-        """For each word 0 where the longest entry begins, 1 inside it, else -1; left to right.
+        """Find the longest entries, from left to right; none crosses into another sentence.
 
-        Sentence s is words[starts[s]:starts[s + 1]]; no entry crosses into another sentence.
+        Parameters
+        ----------
+        words : sequence of str
+            The words of all sentences.
+        starts : sequence of int
+            Sentence s is words[starts[s]:starts[s + 1]].
+
+        Returns
+        -------
+        int32 (words,)
+            0 where an entry begins, 1 inside it, else -1.
         """
         marks = np.full(len(words), -1, np.int32)
         lengths = self._lengths
@@ -71,7 +88,17 @@ class Lexicon:
 
     @classmethod
     def read(cls, path: str | Path) -> Lexicon:
-        """Read a lexicon file."""
+        """Read a lexicon file.
+
+        Parameters
+        ----------
+        path : str or Path
+            One entry a line.
+
+        Returns
+        -------
+        Lexicon
+        """
         return cls(_lines(path))
 
     def to_arrays(self, name: str) -> Arrays:
@@ -92,14 +119,35 @@ class Lexicon:
 
 
 class Clusters:
-    """Each word's path from the root of a cluster tree."""
+    """Each word's path from the root of a cluster tree.
+
+    Parameters
+    ----------
+    paths : mapping
+        The path of each word.
+
+    Examples
+    --------
+    >>> Clusters({"Monday": "0110"}).paths["Monday"]
+    '0110'
+    """
 
     def __init__(self, paths: Mapping[str, str]) -> None:
         self.paths = dict(paths)
 
     @classmethod
     def read(cls, path: str | Path) -> Clusters:
-        """Read a cluster file."""
+        """Read a cluster file.
+
+        Parameters
+        ----------
+        path : str or Path
+            A path, a tab and a word a line.
+
+        Returns
+        -------
+        Clusters
+        """
         paths: dict[str, str] = {}
         for number, line in enumerate(_lines(path), 1):
             if not line.strip():
@@ -131,8 +179,23 @@ KINDS: dict[str, type[Lexicon] | type[Clusters]] = {"lexicon": Lexicon, "cluster
 
 
 def load(name: str, kind: str, given: Mapping[str, Resource | str | Path]) -> Resource:
-    """The resource of that name: as given, or read from the file that was given.
+    """The resource of a name: as given, or read from the file that was given.
 
+    Parameters
+    ----------
+    name : str
+        What templates call it.
+    kind : str
+        lexicon or clusters.
+    given : mapping
+        Resources, or their files, by name.
+
+    Returns
+    -------
+    Lexicon or Clusters
+
+    Examples
+    --------
     >>> load("cities", "lexicon", {"towns": Lexicon(["Graz"])})
     Traceback (most recent call last):
         ...
@@ -161,6 +224,19 @@ def _lines(path: str | Path) -> list[str]:
 def pack_strings(name: str, strings: Sequence[str]) -> Arrays:
     """A list of strings as one UTF-8 text and where each ends in it, counted in characters.
 
+    Parameters
+    ----------
+    name : str
+        The arrays' names begin with it.
+    strings : sequence of str
+        Any strings.
+
+    Returns
+    -------
+    dict of arrays
+
+    Examples
+    --------
     >>> packed = pack_strings("labels", ["né", "", "O"])
     >>> packed["labels.text"].size, packed["labels.ends"].tolist()
     (4, [2, 2, 3])
@@ -173,7 +249,19 @@ def pack_strings(name: str, strings: Sequence[str]) -> Arrays:
 
 
 def unpack_strings(arrays: Mapping[str, NDArray], name: str) -> list[str]:
-    """The inverse of `pack_strings`; anything that it cannot have written is a SeqpaError."""
+    """The inverse of `pack_strings`; anything that it cannot have written is a SeqpaError.
+
+    Parameters
+    ----------
+    arrays : mapping of arrays
+        Those of a model file.
+    name : str
+        As for `pack_strings`.
+
+    Returns
+    -------
+    list of str
+    """
     try:
         text = (
             get_array(arrays, f"{name}.text", np.uint8).tobytes().decode("utf-8", "surrogatepass")
@@ -187,7 +275,26 @@ def unpack_strings(arrays: Mapping[str, NDArray], name: str) -> list[str]:
 
 
 def ends_of(lengths: NDArray[np.int64], total: int, name: str) -> list[int]:
-    """The running sum of lengths, which must be a cut of `total`."""
+    """Where pieces of these lengths end, if together they are as long as they should be.
+
+    Parameters
+    ----------
+    lengths : int64 (pieces,)
+        How long each piece is.
+    total : int
+        How long all are together.
+    name : str
+        The array that a SeqpaError names.
+
+    Returns
+    -------
+    list of int
+
+    Examples
+    --------
+    >>> ends_of(np.array([2, 0, 3]), 5, "words")
+    [2, 2, 5]
+    """
     if len(lengths) and (lengths.min() < 0 or lengths.max() > total):
         raise SeqpaError(f"damaged model: {name} does not fit its text")
     ends: list[int] = np.cumsum(lengths).tolist()
@@ -197,7 +304,23 @@ def ends_of(lengths: NDArray[np.int64], total: int, name: str) -> list[int]:
 
 
 def get_array(arrays: Mapping[str, NDArray], name: str, dtype: type, ndim: int = 1) -> NDArray:
-    """The array of that name, contiguous, if its type and dimension are as they should be."""
+    """An array of a model file, contiguous, if its type and dimensions are as they should be.
+
+    Parameters
+    ----------
+    arrays : mapping of arrays
+        Those of a model file.
+    name : str
+        Which one.
+    dtype : type
+        What it must hold.
+    ndim : int
+        How many dimensions it must have.
+
+    Returns
+    -------
+    array
+    """
     array = arrays.get(name)
     if array is None:
         raise SeqpaError(f"damaged model: {name} is missing")

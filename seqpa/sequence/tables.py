@@ -191,8 +191,8 @@ class AttributeLayout:
             words.add_unknown(fresh, at, np.array([rows.shape[1] for rows in values], np.int64))
 
     def _join(self, known: list[int]) -> template_features.Words:
-        """All columns' tables in one array; where only the word itself is asked for, none is
-        needed."""
+        """All columns' tables in one array; a column of which only the words
+        themselves are used needs none."""
         tables = [c.table if c.computes else c.table[:0] for c in self._columns]
         begin = _ends(np.array([table.size for table in tables] + self._marks))
         used = [table for table in tables if table.size]
@@ -210,7 +210,6 @@ class AttributeLayout:
             at=at,
             stride=self._stride,
         )
-
 
     def _join_several(
         self, tables: list[NDArray[np.int32]], begin: NDArray[np.int64], known: list[int]

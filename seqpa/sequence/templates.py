@@ -36,7 +36,17 @@ _RESERVED = (*KINDS, "pair")
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute of a column's words; `kind` None is the word itself, `column` None the first."""
+    """An attribute of a column's words.
+
+    Attributes
+    ----------
+    kind : str or None
+        Its name in `seqpa.sequence.attributes.KINDS`; None is the word itself.
+    arguments : tuple
+        Numbers and strings.
+    column : str or None
+        None is the first.
+    """
 
     kind: str | None
     arguments: tuple[int | str, ...] = ()
@@ -58,7 +68,15 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An attribute at an offset from the token."""
+    """An attribute at an offset from the token.
+
+    Attributes
+    ----------
+    attribute : Attribute
+        What is seen.
+    offset : int
+        Where: -1 is the token before.
+    """
 
     attribute: Attribute
     offset: int = 0
@@ -69,8 +87,17 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A conjunction of parts; `pair` if the previous label belongs to it.
+    """A conjunction of parts.
 
+    Attributes
+    ----------
+    parts : tuple of Part
+        What is seen together.
+    pair : bool
+        Whether the previous label belongs to it.
+
+    Examples
+    --------
     >>> str(parse("pair: suffix( 2,pos)|word [-1]", columns=("word", "pos")))
     'pair:suffix(2, pos)[0]|word[-1]'
     """
@@ -85,6 +112,19 @@ class Template:
 def parse(text: str, columns: Sequence[str] = ("word",)) -> Template:
     """Read one template.
 
+    Parameters
+    ----------
+    text : str
+        The template.
+    columns : sequence of str
+        The columns that it may name, the word first.
+
+    Returns
+    -------
+    Template
+
+    Examples
+    --------
     >>> parse("suffix(x)[0]")
     Traceback (most recent call last):
         ...
@@ -102,7 +142,24 @@ you mean 'suffix'?
 
 
 def parse_all(texts: Iterable[str], columns: Sequence[str] = ("word",)) -> list[Template]:
-    """Read a list of templates, none of them twice."""
+    """Read a list of templates, none of them twice.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        The templates.
+    columns : sequence of str
+        The columns that they may name, the word first.
+
+    Returns
+    -------
+    list of Template
+
+    Examples
+    --------
+    >>> [str(template) for template in parse_all(["word", "suffix(2)[-1]"])]
+    ['word[0]', 'suffix(2)[-1]']
+    """
     if isinstance(texts, str):
         raise SeqpaError(f"templates come as a list: [{texts!r}]")
     templates: dict[Template, str] = {}
@@ -117,7 +174,20 @@ def parse_all(texts: Iterable[str], columns: Sequence[str] = ("word",)) -> list[
 
 
 def check_columns(columns: Sequence[str]) -> None:
-    """Column names are distinct words that the template language does not use itself."""
+    """Raise an error unless the names are distinct words that templates do not use themselves.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The names.
+
+    Examples
+    --------
+    >>> check_columns(["word", "shape"])
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: column name 'shape' is an attribute's name: choose another
+    """
     if isinstance(columns, str) or not columns:
         raise SeqpaError(f"columns are a list of names such as ['word', 'pos'], not {columns!r}")
     for column in columns:

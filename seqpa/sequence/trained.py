@@ -201,10 +201,12 @@ class Learned:
 
     def learner(self, key: tuple[Any, ...], make: Callable[[], ChainLearner]) -> ChainLearner:
         """The learner made for this key before, else a new one: online, making it would take longer
-        than learning with it."""
+        than learning with it. The key ends with the constraints and the labels."""
         made = self._learner
         if made is None or made[0] != key:
-            made = self._learner = copy.deepcopy(key), make()
+            *rest, constraints, labels = key
+            kept = (*rest, copy.deepcopy(constraints), list(labels))
+            made = self._learner = kept, make()
         return made[1]
 
     def go_live(self, training: TrainingState) -> None:
