@@ -19,7 +19,7 @@ cdef class Trainer:
     cdef SparseDelta trans_delta
     cdef bint averaging
     cdef bint second_order
-    cdef double clock
+    cdef double[::1] clock
     cdef Py_ssize_t position
     cdef long long mistakes
     cdef long long wrong_tokens

@@ -86,6 +86,9 @@ class DictEncoder:
         """Encode with the features that are known; others are left out. Safe from many threads."""
         return _encode(sentences, self._numbers, grow=False)
 
+    def settle(self) -> None:
+        """Nothing is left to do after an `extend_transform` that was interrupted."""
+
     def feature_names(self) -> list[str]:
         """Every feature, by id."""
         return list(self._numbers)

@@ -120,6 +120,7 @@ class FeatureEncoder:
         self.resources: dict[str, Resource] = {}
         for part in parts:
             self._load_resource(part, resources or {})
+        self._growing = False  # whether `extend_transform` has begun and not ended
         self._lay_out(list(dict.fromkeys(part.attribute for part in parts)))
 
     def _load_resource(self, part: Part, given: Mapping[str, Resource | str | Path]) -> None:
@@ -185,8 +186,19 @@ class FeatureEncoder:
         A new feature must reach the cutoff within this corpus.
         """
         starts = self._check(columns, lengths)
+        self._growing = True
         words = self._numbered(columns, starts, learn=True)
-        return self._encode(words, starts, grow=True)
+        encoded = self._encode(words, starts, grow=True)
+        self._growing = False
+        return encoded
+
+    def settle(self) -> None:
+        """Give every value its place, after an `extend_transform` that was interrupted: words may
+        be known that no feature has been looked for with yet."""
+        if self._growing:
+            for table in self._tables():
+                table.reserve_values(self._n_values())
+            self._growing = False
 
     def transform(
         self,

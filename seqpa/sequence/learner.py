@@ -199,7 +199,7 @@ class ChainLearner:
             trans_delta=_difference(encoded.starts, np.arange(encoded.starts[-1] + 1)),
             averaging=self.average,
             second_order=weights.second_order,
-            clock=weights.clock,
+            clock=weights.clock_array,
         )
         data = sequences(encoded)
         lengths = np.diff(encoded.starts)
@@ -208,34 +208,29 @@ class ChainLearner:
         competing = self.update != "prediction-based"
         predicted = _Mistakes()
         given_path, given_cost = False, _UNKNOWN
-        try:
-            while (position := trainer.get_position()) < len(order):
-                if competing and not given_path:
-                    truth = gold[slice(*encoded.starts[order[position] : order[position] + 2])]
-                    given_cost = self._find_competitor(
-                        Decoder.over(chain, weights.n_labels),
-                        encoded,
-                        int(order[position]),
-                        truth,
-                        path,
-                        predicted,
-                    )
-                    given_path = True
-                part = order[: position + 1] if competing else order
-                status = trainer.epoch(
-                    data, gold, part, given_path, given_cost, NO_LABELS, work, rows
+        while (position := trainer.get_position()) < len(order):
+            if competing and not given_path:
+                truth = gold[slice(*encoded.starts[order[position] : order[position] + 2])]
+                given_cost = self._find_competitor(
+                    Decoder.over(chain, weights.n_labels),
+                    encoded,
+                    int(order[position]),
+                    truth,
+                    path,
+                    predicted,
                 )
-                if status == kernel.TOO_FAR:
-                    raise too_far(int(order[trainer.get_position()]))
-                given_path, given_cost = status != kernel.DONE, _UNKNOWN
-                if status == kernel.NEEDS_SPACE:
-                    chain.replace_stores(*weights.grow())
-                if status != kernel.DONE and self.cost.kind == "python":
-                    sentence = int(order[trainer.get_position()])
-                    begin, end = encoded.starts[sentence], encoded.starts[sentence + 1]
-                    given_cost = self._cost(gold[begin:end], path[: end - begin])
-        finally:  # whatever happened, the clock tells how many sentences the sums are of
-            weights.clock = trainer.get_clock()
+                given_path = True
+            part = order[: position + 1] if competing else order
+            status = trainer.epoch(data, gold, part, given_path, given_cost, NO_LABELS, work, rows)
+            if status == kernel.TOO_FAR:
+                raise too_far(int(order[trainer.get_position()]))
+            given_path, given_cost = status != kernel.DONE, _UNKNOWN
+            if status == kernel.NEEDS_SPACE:
+                chain.replace_stores(*weights.grow())
+            if status != kernel.DONE and self.cost.kind == "python":
+                sentence = int(order[trainer.get_position()])
+                begin, end = encoded.starts[sentence], encoded.starts[sentence + 1]
+                given_cost = self._cost(gold[begin:end], path[: end - begin])
         wrong, wrong_tokens, updates, cost, loss, squared_loss = trainer.totals()
         if competing:  # the kernel counted against the competitor, which need not be the prediction
             wrong, wrong_tokens, cost = predicted.sentences, predicted.tokens, sum(predicted.costs)

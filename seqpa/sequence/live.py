@@ -89,6 +89,7 @@ class LiveTagging:
 
     def _encoded(self, X: Any) -> Encoded:
         with self._lock:
+            self.state.settle()
             return self.state.source.transform(X)
 
     def _read(self, encoded: Encoded) -> tuple[Encoded, Decoder, list[str], Any]:

@@ -196,10 +196,8 @@ class AttributeLayout:
         tables = [c.table if c.computes else c.table[:0] for c in self._columns]
         begin = _ends(np.array([table.size for table in tables] + self._marks))
         used = [table for table in tables if table.size]
-        if len(used) == 1:
-            joined = used[0].reshape(-1)
-        else:
-            joined = self._join_several(tables, begin, known)
+        one = used[0].reshape(-1) if len(used) == 1 else None
+        joined = self._join_several(tables, begin, known) if one is None else one
         at = np.where(self._within < 0, -1, begin[self._column] + self._within)
         n_known = np.array(known + self._marks)[self._column]
         return template_features.Words(

@@ -124,6 +124,7 @@ class TrainingState:
         never number more labels than there are names.
         """
         source, weights = self.source, self.weights
+        source.encoder.settle()
         sizes = len(self.labels), source.encoder.n_features, source.n_pair_features
         if sizes != (weights.n_labels, weights.n_features, weights.n_pair_features):
             self.weights = weights.resized(*sizes)

@@ -345,7 +345,7 @@ class TrainingWeights:
         check_labels(n_labels, n_pair_features)
         self.n_labels = n_labels
         self.second_order = second_order
-        self.clock = 0.0
+        self.clock_array = np.zeros(1)  # which the kernel moves on
         width = padded(n_labels)
         self.transitions = np.zeros((n_labels, width), np.float32)
         self.transition_sums = np.zeros((n_labels, width))
@@ -356,6 +356,15 @@ class TrainingWeights:
             self._pairs = TrainingStore.empty(
                 n_pair_features, n_labels * width, _NEVER_DENSE, second_order
             )
+
+    @property
+    def clock(self) -> float:
+        """How many sentences have been seen."""
+        return float(self.clock_array[0])
+
+    @clock.setter
+    def clock(self, value: float) -> None:
+        self.clock_array[0] = value
 
     @property
     def n_features(self) -> int:
@@ -532,7 +541,7 @@ class TrainingWeights:
             "transition_sums": self.transition_sums,
             "transition_gains": self.transition_gains,
             "second_order": np.array([self.second_order]),
-            "clock": np.array([self.clock]),
+            "clock": self.clock_array,
         }
         if self._pairs is not None:
             arrays |= self._pairs.to_arrays("pair_")
@@ -547,7 +556,7 @@ class TrainingWeights:
         self.transitions = arrays["transitions"].copy()
         self.transition_sums = arrays["transition_sums"].copy()
         self.transition_gains = arrays["transition_gains"].copy()
-        self.clock = float(arrays["clock"][0])
+        self.clock_array = arrays["clock"].copy()
         self._single = TrainingStore.from_arrays(arrays, "", width, dense_at(K))
         if "pair_rows" in arrays:
             self._pairs = TrainingStore.from_arrays(arrays, "pair_", K * width, _NEVER_DENSE)
@@ -567,7 +576,11 @@ class TrainingWeights:
                 raise SeqpaError(
                     f"damaged model: {name} are not {K} × {width} numbers of {np.dtype(dtype)}"
                 )
-        if arrays["clock"].shape != (1,) or arrays["second_order"].shape != (1,):
+        if (
+            arrays["clock"].shape != (1,)
+            or arrays["clock"].dtype != np.float64
+            or arrays["second_order"].shape != (1,)
+        ):
             raise SeqpaError("damaged model: the clock is not one number")
         second_order = bool(arrays["second_order"][0])
         TrainingStore.validate(arrays, "", K, width, "emission", second_order)
