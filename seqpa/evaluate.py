@@ -29,7 +29,7 @@ _DRAWN_AT_ONCE = 1 << 21
 class Score:
     """How many things were right, how many were predicted, and how many there are.
 
-    Attributes
+    Parameters
     ----------
     correct, predicted, gold : int
         The three counts.
@@ -61,7 +61,12 @@ class Score:
         return _ratio(2 * self.correct, self.predicted + self.gold)
 
     def to_dict(self) -> dict[str, float]:
-        """The counts and the three scores."""
+        """The counts and the three scores.
+
+        Returns
+        -------
+        dict
+        """
         return {
             "precision": self.precision,
             "recall": self.recall,
@@ -76,7 +81,7 @@ class Score:
 class Evaluation:
     """What `evaluate` finds; scores are fractions between 0 and 1.
 
-    Attributes
+    Parameters
     ----------
     sentences, correct_sentences, tokens, correct_tokens : int
         How many there are, and how many are right.
@@ -146,7 +151,12 @@ class Evaluation:
         return _macro(self.labels.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, lists and dictionaries, ready for JSON."""
+        """Everything as plain numbers, lists and dictionaries, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
         out: dict[str, Any] = {
             "sentences": self.sentences,
             "tokens": self.tokens,
@@ -169,7 +179,12 @@ class Evaluation:
         return out
 
     def table(self) -> str:
-        """The scores as aligned text: the overall ones, then a line per span type or label."""
+        """The scores as aligned text: the overall ones, then a line for each span type or label.
+
+        Returns
+        -------
+        str
+        """
         overall = [("accuracy", self.accuracy, self.tokens, "tokens")]
         for name, value, counts in (
             ("  seen words", self.seen_accuracy, self.seen),
@@ -355,7 +370,7 @@ def _conlleval_scores(score: Score) -> str:
 class Comparison:
     """Two predictions of the same data: their scores, and whether they really differ.
 
-    Attributes
+    Parameters
     ----------
     metric, method : str
         As `compare` was asked.

@@ -253,7 +253,7 @@ def _follows(before: tuple[str, str], label: str, scheme: str) -> bool:
 class Transitions:
     """Which labels may stand where.
 
-    Attributes
+    Parameters
     ----------
     first, last : bool (labels,)
         At either end of a sentence.

@@ -132,7 +132,7 @@ def dotted(loc: Loc) -> str:
 class Setting:
     """One key of the configuration.
 
-    Attributes
+    Parameters
     ----------
     key : str
         Section and name, with a dot between.

@@ -24,7 +24,7 @@ T = TypeVar("T")
 class Sentence(NamedTuple):
     """One sentence.
 
-    Attributes
+    Parameters
     ----------
     tokens : list
         Strings, or tuples of cells where there are several columns.
@@ -54,7 +54,7 @@ class Layout(Protocol):
 class Corpus:
     """Sentences as flat columns.
 
-    Attributes
+    Parameters
     ----------
     names : tuple of str
         The input columns' names.

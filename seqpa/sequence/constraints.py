@@ -21,7 +21,7 @@ _SCHEMES = {"bio": "iob2", "bioes": "bioes"}
 class Penalties:
     """What is added to the scores: 0 where allowed, FORBIDDEN where not.
 
-    Attributes
+    Parameters
     ----------
     first, last : (labels,)
         For a label at either end of a sentence.

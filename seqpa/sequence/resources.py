@@ -102,14 +102,36 @@ class Lexicon:
         return cls(_lines(path))
 
     def to_arrays(self, name: str) -> Arrays:
-        """The entries as arrays whose names begin with `name`."""
+        """The entries as arrays.
+
+        Parameters
+        ----------
+        name : str
+            The arrays' names begin with it.
+
+        Returns
+        -------
+        dict of arrays
+        """
         return pack_strings(f"{name}.words", [word for entry in self.entries for word in entry]) | {
             f"{name}.lengths": np.array([len(entry) for entry in self.entries], np.int64)
         }
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray], name: str) -> Lexicon:
-        """The inverse of `to_arrays`."""
+        """The inverse of `to_arrays`.
+
+        Parameters
+        ----------
+        arrays : mapping of arrays
+            Those of a model file.
+        name : str
+            As for `to_arrays`.
+
+        Returns
+        -------
+        Lexicon
+        """
         words = unpack_strings(arrays, f"{name}.words")
         lengths = get_array(arrays, f"{name}.lengths", np.int64)
         if len(lengths) and lengths.min() < 1:
@@ -160,13 +182,35 @@ class Clusters:
         return cls(paths)
 
     def to_arrays(self, name: str) -> Arrays:
-        """The words and paths as arrays whose names begin with `name`."""
+        """The words and paths as arrays.
+
+        Parameters
+        ----------
+        name : str
+            The arrays' names begin with it.
+
+        Returns
+        -------
+        dict of arrays
+        """
         words = pack_strings(f"{name}.words", list(self.paths))
         return words | pack_strings(f"{name}.paths", list(self.paths.values()))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray], name: str) -> Clusters:
-        """The inverse of `to_arrays`."""
+        """The inverse of `to_arrays`.
+
+        Parameters
+        ----------
+        arrays : mapping of arrays
+            Those of a model file.
+        name : str
+            As for `to_arrays`.
+
+        Returns
+        -------
+        Clusters
+        """
         words = unpack_strings(arrays, f"{name}.words")
         paths = unpack_strings(arrays, f"{name}.paths")
         if len(words) != len(paths):
