@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.schemes import is_chunk_label, spans
 
 LabelLists: TypeAlias = Sequence[Sequence[str]]
@@ -95,6 +95,12 @@ class Evaluation:
         Correct and all tokens whose word was, or was not, in the training data.
     cost : float or None
         The mean over sentences.
+
+    Examples
+    --------
+    >>> found = evaluate([["D", "N", "V"], ["N"]], [["D", "V", "V"], ["N"]])
+    >>> found.accuracy, found.confusion["N", "V"], found.labels["V"].precision
+    (0.75, 1, 0.5)
     """
 
     sentences: int
@@ -385,6 +391,12 @@ class Comparison:
         good.
     low, high : float
         The 95 % interval of the difference.
+
+    Examples
+    --------
+    >>> print(Comparison("accuracy", "bootstrap", 1000, 0.75, 0.5, 0.25, 0.04, 0.125, 0.375))
+    accuracy: 0.7500 - 0.5000 = +0.2500 (95 % interval +0.1250 to +0.3750), p = 0.0400 (bootstrap, \
+1000 rounds)
     """
 
     metric: str
@@ -499,7 +511,8 @@ def _counts(
             raise SeqpaError("metric: cost needs a cost function")
         rows = [(cost(g, p), 1) for g, p in pairs]
     else:
-        raise SeqpaError(f"metric: {metric!r} is none of {', '.join(METRICS)}")
+        hint = did_you_mean(metric, METRICS, listed=False)
+        raise SeqpaError(f"metric: {metric!r} is none of {', '.join(METRICS)}{hint}")
     return np.array(rows, dtype=np.float64)
 
 

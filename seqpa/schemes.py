@@ -259,6 +259,12 @@ class Transitions:
         At either end of a sentence.
     pairs : bool (labels, labels)
         A label (column) after another (row).
+
+    Examples
+    --------
+    >>> found = transitions(["O", "B-x", "E-x"], "bioes")
+    >>> found.first.tolist(), found.last.tolist()
+    ([True, True, False], [True, False, True])
     """
 
     first: NDArray[np.bool_]

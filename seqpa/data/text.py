@@ -15,7 +15,7 @@ import numpy as np
 
 from seqpa.data.corpus import Corpus, Extras
 from seqpa.data.source import Block, after_last_blank_line, after_last_line
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 
 TOKENIZERS = ("nltk", "whitespace")
 _SPACES = re.compile(r"[ \t]+")
@@ -72,7 +72,9 @@ class TextReader:
         self, tokenizer: str = "nltk", language: str = "english", keep_layout: bool = False
     ) -> None:
         if tokenizer not in TOKENIZERS:
-            raise SeqpaError(f"tokenizer: {tokenizer!r} is none of {', '.join(TOKENIZERS)}")
+            hint = did_you_mean(tokenizer, TOKENIZERS, listed=False)
+            known = ", ".join(TOKENIZERS)
+            raise SeqpaError(f"tokenizer: {tokenizer!r} is none of {known}{hint}")
         self._tokenizer = tokenizer
         self._language = language
         self._keep_layout = keep_layout

@@ -71,8 +71,8 @@ class Affixes:
         words : list of str
             Any words.
         values : sequence of mappings
-            For each attribute the known values with their numbers, in the order of the numbers. More
-            may be known from call to call.
+            For each attribute the known values with their numbers, in the order of the numbers.
+            From call to call there may be more.
         out : int32 (attributes, words)
             out[k, i] becomes the number of word i's affix, for each place k of `kinds`.
         """
@@ -83,7 +83,7 @@ class Affixes:
         strings.find_affixes(*spelling(words), *made[1], out)
 
     def _index(self, values: Sequence[Mapping[str, int]]) -> tuple[NDArray, NDArray, NDArray]:
-        """What the kernel takes: a row for each kind, the known affixes' characters, their hash tables."""
+        """What the kernel takes: a row for each kind, known affixes' characters, hash tables."""
         asked = np.empty((len(self.kinds), 6), np.int64)
         spelled, tables = [], []
         n_codes = n_slots = 0

@@ -123,7 +123,7 @@ def _values(values: NDArray[np.float32] | None, where: Int64) -> Floats:
 
 
 def _entries(indptr: Int64, tokens: NDArray[np.intp]) -> tuple[Int64, Int64]:
-    """The positions of the features of some tokens, and the token (by place) that each belongs to."""
+    """The positions of the features of some tokens, and the place of the token that each is of."""
     starts, sizes = indptr[tokens], indptr[tokens + 1] - indptr[tokens]
     which = np.repeat(np.arange(len(tokens)), sizes)
     within = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -39,12 +39,8 @@ class Certificate:
 
     Examples
     --------
-    >>> from seqpa import SequenceTagger
-    >>> X, y = [["she", "saw"], ["the", "saw"]], [["P", "V"], ["D", "N"]]
-    >>> corpus = Corpus.from_sentences(X, y)
-    >>> tagger = SequenceTagger(["word[0]", "word[-1]"], epochs=3, random_state=1)
-    >>> epochs = list(tagger.training(corpus, record=True))
-    >>> certify(tagger, corpus, epochs).holds
+    >>> bound = Bound("PA 2006, Theorem 2", 2.0, 5.0, True, True, "Σℓ² <= R²‖u‖²")
+    >>> Certificate((("u = 0", (bound,)),)).holds
     True
     """
 
@@ -78,6 +74,15 @@ def certify(tagger: SequenceTagger, corpus: Corpus, epochs: Sequence[Epoch]) -> 
     Returns
     -------
     Certificate
+
+    Examples
+    --------
+    >>> X, y = [["she", "saw"], ["the", "saw"]], [["P", "V"], ["D", "N"]]
+    >>> corpus = Corpus.from_sentences(X, y)
+    >>> tagger = SequenceTagger(["word[0]", "word[-1]"], epochs=3, random_state=1)
+    >>> epochs = list(tagger.training(corpus, record=True))
+    >>> certify(tagger, corpus, epochs).holds
+    True
     """
     if tagger.warm_start:
         raise SeqpaError("a certificate needs a run from zero weights, not a warm start")

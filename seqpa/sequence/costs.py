@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa.core.costs import Hierarchy, cost_matrix
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 
 CostFunction = Callable[[Sequence[Any], Sequence[Any]], float]
 NAMES = ("hamming", "zero-one", "span")
@@ -169,6 +169,7 @@ def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:
             raise SeqpaError(
                 f"cost {cost!r} is unknown: choose {', '.join(map(repr, NAMES))}, a Hierarchy, "
                 f"a matrix as a dict, or a function of two label lists"
+                f"{did_you_mean(cost, NAMES, listed=False)}"
             )
         functions = {"hamming": hamming, "zero-one": zero_one, "span": span}
         return SequenceCost("python" if cost == "span" else cost, nothing, functions[cost])

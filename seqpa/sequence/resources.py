@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.files import read_text
 
 Arrays = dict[str, NDArray]
@@ -240,18 +240,18 @@ def load(name: str, kind: str, given: Mapping[str, Resource | str | Path]) -> Re
 
     Examples
     --------
-    >>> load("cities", "lexicon", {"towns": Lexicon(["Graz"])})
+    >>> load("cities", "lexicon", {"city": Lexicon(["Graz"]), "river": Lexicon(["Mur"])})
     Traceback (most recent call last):
         ...
-    seqpa.errors.SeqpaError: no lexicon is named 'cities'; given are: towns
+    seqpa.errors.SeqpaError: no lexicon is named 'cities'; did you mean 'city'?
     """
     if not isinstance(given, Mapping):
         raise SeqpaError(
             f"resources are {given!r}: give a file for each name, as in {{{name!r}: 'names.txt'}}"
         )
     if name not in given:
-        names = f"given are: {', '.join(given)}" if given else "none was given"
-        raise SeqpaError(f"no {kind} is named {name!r}; {names}")
+        hint = did_you_mean(name, given) if given else "; none was given"
+        raise SeqpaError(f"no {kind} is named {name!r}{hint}")
     found = given[name]
     if isinstance(found, (str, Path)):
         return KINDS[kind].read(found)
