@@ -236,7 +236,7 @@ class TrainingRun:
         }
 
     def _told_config(self) -> dict[str, Any]:
-        """The configuration for the model's header; a cost's file is to be found from anywhere."""
+        """The configuration for the model's header, with the full path of a cost's file."""
         told = self.config.model_dump(mode="json", exclude={"output"})
         if self.config.cost.kind == "python" and self.config.cost.file is not None:
             told["cost"]["file"] = str(self.config.path("cost", "file").resolve())

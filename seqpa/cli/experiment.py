@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 
 
 class CommandWithNames(TyperCommand):
-    """Its ``--help`` ends with the experiments there are."""
+    """A command whose ``--help`` ends with the list of experiments."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the names."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CommandWithSettings(TyperCommand):
-    """Its ``--help`` ends with the keys of the configuration."""
+    """A command whose ``--help`` ends with the keys of the configuration."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the keys."""

@@ -1,4 +1,4 @@
-"""The configuration told to people: its mistakes, one line each, and its keys.
+"""What users read about the configuration: its mistakes in one line each, and its keys.
 
 A mistake says where it stands, what is wrong, and the nearest right key or value.
 """

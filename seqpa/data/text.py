@@ -24,7 +24,7 @@ _CLOSED_LINE = re.compile(r"[.!?…][\"'”’»)\]]*[ \t]*\n")
 
 @dataclass(frozen=True, slots=True)
 class TextLayout:
-    """A block of one sentence a line, its blank lines among them."""
+    """A block with a sentence on each line, and its blank lines."""
 
     block: Block
     sentence_at: list[int]
@@ -95,7 +95,7 @@ class TextReader:
 
 
 def render_inline(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
-    """One sentence a line, each word as ``word_label``.
+    """A sentence on each line, each word as ``word_label``.
 
     Parameters
     ----------
