@@ -58,6 +58,7 @@ INSIDE = [
     "seqpa.sequence.presets",
     "seqpa.sequence.resources",
     "seqpa.sequence.templates",
+    "seqpa.training_run",
 ]
 # Modules whose names are not yet in this form, though one of the above or seqpa itself has them.
 NOT_YET = ("seqpa.sequence.tagger", "seqpa.model")

@@ -174,6 +174,21 @@ def test_the_package_imports_only_errors_at_once() -> None:
     assert {f.module for f in found} <= {"seqpa.errors"}
 
 
+def test_imported_modules_are_here() -> None:
+    """Also those of tests, benchmarks and examples: another installed seqpa may still have them."""
+    trees = dict(TREES)
+    for folder in ("tests", "benchmarks", "examples"):
+        for path in (PROJECT / folder).rglob("*.py"):
+            trees[f"{folder}.{path.stem}"] = ast.parse(path.read_text(encoding="utf-8"))
+    gone = [
+        f"{module}, line {found.line}: {found.module}"
+        for module, tree in trees.items()
+        for found in imports(module, tree)
+        if found.module not in MODULES
+    ]
+    assert not gone, "; ".join(gone)
+
+
 def test_there_are_no_cycles() -> None:
     """Between any two modules, within packages too; a package's ``__init__`` is a module.
 
