@@ -70,7 +70,21 @@ _HISTORY = {
 
 @dataclass(frozen=True, slots=True)
 class TrainingOutcome:
-    """What training ends with."""
+    """What training ends with.
+
+    Parameters
+    ----------
+    model : Path
+        The model file.
+    best_epoch : int
+        The epoch whose weights are in it.
+    epochs : int
+        How many epochs there were.
+    dev, test : Evaluation or None
+        The scores, where there are such data.
+    certificate : Certificate or None
+        The loss bounds, where they were asked for.
+    """
 
     model: Path
     best_epoch: int
@@ -85,6 +99,15 @@ class TrainingRun:
 
     After each epoch a checkpoint is written beside the model; with `resume` the run goes on from
     it, to the same bytes as an unbroken run. `finish` may come early: the best epoch so far counts.
+
+    Parameters
+    ----------
+    config : Config
+        What is trained, on what, and what is written.
+    resume : bool
+        Go on from the checkpoint, if there is one.
+    with_certificate : bool
+        Also compute the loss bounds at the end.
     """
 
     def __init__(
@@ -116,7 +139,13 @@ class TrainingRun:
             self._load_checkpoint()
 
     def epochs(self) -> Iterator[Epoch]:
-        """Train, a record for each epoch; `complete` where there is nothing left to train."""
+        """Train; after the last epoch `complete` is True.
+
+        Yields
+        ------
+        Epoch
+            A record of each epoch, when its checkpoint is written.
+        """
         for epoch in self._training():
             self.history.append(epoch)
             self._save_checkpoint()
@@ -128,6 +157,10 @@ class TrainingRun:
         """Score and write the best epoch's model, the history and the metrics.
 
         The checkpoint goes when there is nothing left to resume.
+
+        Returns
+        -------
+        TrainingOutcome
         """
         words = set(self.train.columns[0])
         dev, test = (
@@ -236,7 +269,7 @@ class TrainingRun:
         }
 
     def _told_config(self) -> dict[str, Any]:
-        """The configuration for the model's header; a cost's file is to be found from anywhere."""
+        """The configuration for the model's header, with the full path of a cost's file."""
         told = self.config.model_dump(mode="json", exclude={"output"})
         if self.config.cost.kind == "python" and self.config.cost.file is not None:
             told["cost"]["file"] = str(self.config.path("cost", "file").resolve())
@@ -244,7 +277,19 @@ class TrainingRun:
 
 
 def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
-    """The untrained tagger that a configuration describes, for data with these input columns."""
+    """The untrained tagger that a configuration describes.
+
+    Parameters
+    ----------
+    config : Config
+        Any configuration.
+    columns : tuple of str
+        The input columns of the data, the word first.
+
+    Returns
+    -------
+    SequenceTagger
+    """
     learner = config.learner
     return SequenceTagger(
         features=features_of(config, columns),
@@ -273,7 +318,23 @@ def score(
     training_words: Collection[str] | None = None,
     cost: Any = None,
 ) -> Evaluation:
-    """Tag a labelled corpus and compare; `cost` is what a SequenceTagger takes, or None."""
+    """Tag a labelled corpus and compare.
+
+    Parameters
+    ----------
+    tagger : SequenceTagger
+        A trained one.
+    corpus : Corpus
+        With labels.
+    training_words : collection of str, optional
+        With these, seen and unseen words are counted apart.
+    cost : object, optional
+        As SequenceTagger takes it; without one, none is counted.
+
+    Returns
+    -------
+    Evaluation
+    """
     gold = corpus.y
     return evaluate_labels(tagger, corpus, gold, tagger.predict(corpus), training_words, cost)
 
@@ -286,7 +347,23 @@ def evaluate_labels(
     training_words: Collection[str] | None,
     cost: Any,
 ) -> Evaluation:
-    """Compare given predictions, under a cost that also knows labels new to the tagger."""
+    """Compare given predictions; the cost also covers labels that are new to the tagger.
+
+    Parameters
+    ----------
+    tagger : SequenceTagger
+        Whose labels they are.
+    corpus : Corpus
+        The words.
+    gold, predicted : lists of lists of str
+        The labels of each sentence.
+    training_words, cost : object
+        As for `score`; None for none.
+
+    Returns
+    -------
+    Evaluation
+    """
     function = None
     if cost is not None:
         new = set(corpus.labels or ()) - set(tagger.classes_)
@@ -298,6 +375,18 @@ def evaluate_labels(
 def fingerprint(corpus: Corpus) -> str:
     """A digest of all that a corpus holds.
 
+    Parameters
+    ----------
+    corpus : Corpus
+        With labels or without.
+
+    Returns
+    -------
+    str
+        SHA-256 in hexadecimal digits.
+
+    Examples
+    --------
     >>> a, b = Corpus.from_sentences([["a", "b"]]), Corpus.from_sentences([["a"], ["b"]])
     >>> fingerprint(a) == fingerprint(b)
     False

@@ -1,4 +1,4 @@
-"""Tagging in runs, in room that is used again and again, against plain encoding and decoding."""
+"""Tagging in runs, in buffers that are used again, against plain encoding and decoding."""
 
 from __future__ import annotations
 

@@ -162,8 +162,10 @@ def suffixes(words, length: cython.Py_ssize_t):
 def starts(
     lengths: cython.const[cython.longlong][::1], out: cython.longlong[::1]
 ) -> cython.Py_ssize_t:
-    """out[s] = the lengths before s, added up, and at the end all of them; returns the least of the
-    lengths and zero."""
+    """out[s] = the sum of the lengths before s, and the last entry the sum of all.
+
+    Returns the least length if it is negative, otherwise 0.
+    """
     least: cython.Py_ssize_t = 0
     s: cython.Py_ssize_t
     out[0] = 0

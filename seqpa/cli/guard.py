@@ -36,7 +36,7 @@ def error_line(message: str) -> int:
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with its errors told in one line.
+    """Wrap a command so that its errors become one line.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def abandon_stdout() -> None:
-    """Let nothing more be written there: what is buffered would fail again when Python ends."""
+    """Let nothing more reach standard output: what is buffered would fail again at the end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

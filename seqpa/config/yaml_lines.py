@@ -87,7 +87,7 @@ def read_mapping(path: Path, wanted: str) -> tuple[dict[str, Any], dict[Loc, str
 
 
 def place_of(places: Mapping[Loc, str], loc: Sequence[str | int]) -> str:
-    """Where a key stands, or else the nearest of those that it is below.
+    """Where a key stands; for one that the file does not have, where the section above it stands.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ import numpy as np
 
 from seqpa.data.corpus import Corpus, Extras
 from seqpa.data.source import Block, after_last_blank_line, after_last_line
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 
 TOKENIZERS = ("nltk", "whitespace")
 _SPACES = re.compile(r"[ \t]+")
@@ -24,7 +24,7 @@ _CLOSED_LINE = re.compile(r"[.!?…][\"'”’»)\]]*[ \t]*\n")
 
 @dataclass(frozen=True, slots=True)
 class TextLayout:
-    """A block of one sentence a line, its blank lines among them."""
+    """A block with a sentence on each line, and its blank lines."""
 
     block: Block
     sentence_at: list[int]
@@ -72,7 +72,9 @@ class TextReader:
         self, tokenizer: str = "nltk", language: str = "english", keep_layout: bool = False
     ) -> None:
         if tokenizer not in TOKENIZERS:
-            raise SeqpaError(f"tokenizer: {tokenizer!r} is none of {', '.join(TOKENIZERS)}")
+            hint = did_you_mean(tokenizer, TOKENIZERS, listed=False)
+            known = ", ".join(TOKENIZERS)
+            raise SeqpaError(f"tokenizer: {tokenizer!r} is none of {known}{hint}")
         self._tokenizer = tokenizer
         self._language = language
         self._keep_layout = keep_layout
@@ -93,7 +95,7 @@ class TextReader:
 
 
 def render_inline(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
-    """One sentence a line, each word as ``word_label``.
+    """A sentence on each line, each word as ``word_label``.
 
     Parameters
     ----------

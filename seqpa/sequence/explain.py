@@ -17,8 +17,17 @@ from seqpa.sequence.weights import FrozenWeights
 class Contribution:
     """What one feature adds to the score of either label.
 
-    name : the feature, or ``transition(A -> B or A -> C)``
-    chosen, runner_up : value × weight for the two labels
+    Parameters
+    ----------
+    name : str
+        The feature, or ``transition(A -> B or A -> C)``.
+    chosen, runner_up : float
+        Value × weight for the two labels.
+
+    Examples
+    --------
+    >>> Contribution("word[0]=saw", chosen=0.75, runner_up=0.25).difference
+    0.5
     """
 
     name: str
@@ -38,6 +47,25 @@ class TokenExplanation:
     The runner-up is the label of the best label sequence that differs at this token, and its
     transitions are those of that sequence, so `margin`, by which the whole sequence lost, need
     not be the sum of the differences here: other tokens may change with it.
+
+    Parameters
+    ----------
+    token : object
+        As it was given.
+    label : str
+        What it got.
+    runner_up : str or None
+        The best alternative; None where there is none.
+    margin : float
+        By how much the best sequence beats the best one with another label here.
+    contributions : tuple of Contribution
+        Those that matter most first.
+
+    Examples
+    --------
+    >>> print(TokenExplanation("saw", "V", "N", 0.5, (Contribution("word[-1]=she", 0.75, 0.25),)))
+    saw: V, not N (margin 0.500)
+         +0.500  word[-1]=she  (+0.750 against +0.250)
     """
 
     token: Any
