@@ -22,7 +22,7 @@ PROJECT = Path(__file__).parents[1]
 # may have another layer than its package: the model file is made of the parts of `sequence`, and
 # `SequenceTagger`, the class that users meet, saves and loads it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors",),
+    ("errors", "locks"),
     ("files",),
     ("schemes",),
     ("_kernel",),

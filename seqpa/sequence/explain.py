@@ -90,7 +90,7 @@ class TokenExplanation:
 class Evidence:
     """What an explanation is made of.
 
-    Attributes
+    Parameters
     ----------
     decoder : Decoder
         Decides on `encoded`.
