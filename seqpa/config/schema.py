@@ -100,9 +100,10 @@ class LearnerSettings(Section):
     average: bool = Field(
         default=True, description="keep the mean of all weight vectors, not the last"
     )
-    update: Literal["prediction-based", "max-loss", "n-best"] = Field(
+    update: Literal["prediction-based", "loss-augmented", "max-loss", "n-best"] = Field(
         default="prediction-based",
         description="which wrong sequence is pushed down: the prediction, the one of largest "
+        "score + cost (loss-augmented, for costs that are sums over tokens), the one of largest "
         "score + √cost (max-loss, for the zero-one cost), or that among the n best",
     )
     n_best: int = Field(default=10, ge=1, description="candidates of the update n-best")

@@ -109,8 +109,14 @@ def sequences(encoded: Encoded) -> Sequences:
     )
 
 
-def scratch(n_labels: int, longest: int) -> tuple[Scratch, Int32]:
-    """Memory to decode one sentence of at most `longest` tokens; and where its path is written."""
+def scratch(
+    n_labels: int, longest: int, again: bool = False, cost: Float32 | None = None
+) -> tuple[Scratch, Int32]:
+    """Memory to decode one sentence of at most `longest` tokens; and where its path is written.
+
+    again : whether there is memory for emissions too, so that a sentence is soon decoded again
+    cost : (labels, width) what labels cost, for loss-augmented decoding
+    """
     width, longest = padded(n_labels), max(longest, 1)
     path: NDArray[np.int32] = np.zeros(longest, np.int32)
     memory = Scratch(
@@ -122,5 +128,7 @@ def scratch(n_labels: int, longest: int) -> tuple[Scratch, Int32]:
         best=np.zeros(width, np.float32),
         pairs=np.zeros((n_labels, width), np.float32),
         path=path,
+        ems=np.zeros((longest if again else 0, width), np.float32),
+        cost=np.zeros((0, width), np.float32) if cost is None else cost,
     )
     return memory, path

@@ -113,6 +113,36 @@ class SequenceCost:
             )
         return float(value)
 
+    @property
+    def is_additive(self) -> bool:
+        """Whether it is a sum over tokens."""
+        return self.kind in ("hamming", "matrix")
+
+    def by_label(self, n_labels: int, width: int) -> NDArray[np.float32]:
+        """What each label (column) costs in place of another (row), for a cost that is a sum.
+
+        Parameters
+        ----------
+        n_labels : int
+        width : int
+            So many columns, zero behind the last label.
+
+        Returns
+        -------
+        float32 (labels, width)
+
+        Examples
+        --------
+        >>> sequence_cost("hamming", ["A", "B"]).by_label(2, 3).tolist()
+        [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+        """
+        table: NDArray[np.float32] = np.zeros((n_labels, width), np.float32)
+        if self.kind == "matrix":
+            table[:, :n_labels] = self.matrix
+        else:
+            table[:, :n_labels] = 1.0 - np.eye(n_labels, dtype=np.float32)
+        return table
+
     def of_numbers(
         self, gold: NDArray[np.int32], predicted: NDArray[np.int32], labels: Sequence[str]
     ) -> float:
@@ -121,7 +151,8 @@ class SequenceCost:
         Parameters
         ----------
         gold, predicted : int32 (tokens,)
-            The numbers of one sentence's labels.
+            The numbers of one sentence's labels. Where gold is −1, not given, the prediction is
+            right by definition.
         labels : sequence of str
             The labels by number; only a Python function needs them.
 
@@ -135,6 +166,7 @@ class SequenceCost:
         >>> cost.of_numbers(np.array([0, 1, 1]), np.array([1, 1, 0]), ["A", "B"])
         2.0
         """
+        gold = np.where(gold < 0, predicted, gold)
         if self.kind == "python":
             return self([labels[k] for k in gold], [labels[k] for k in predicted])
         if self.kind == "matrix":

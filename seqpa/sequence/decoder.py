@@ -55,6 +55,32 @@ class Decoder:
             raise no_legal_sequence(first + bad, len(fixed) > 0)
         return out
 
+    def obeying(self, encoded: Encoded, i: int, given: Int32) -> Int32:
+        """The best label sequence of sentence i that has its labels among those given to all
+        tokens; −1 is none."""
+        begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
+        if given[begin:end].min(initial=0) >= 0:
+            return given[begin:end]
+        out = np.zeros(int(encoded.starts[-1]), np.int32)
+        work, _ = scratch(self.n_labels, end - begin)
+        self.chain.decode(sequences(encoded), i, i + 1, given, work, out)
+        return out[begin:end]
+
+    def disobeying(self, encoded: Encoded, i: int, given: Int32) -> list[tuple[float, list[int]]]:
+        """The best label sequence of sentence i that has not all labels given, and its score;
+        nothing where there is none."""
+        begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
+        scores = self.max_marginals(encoded, i)
+        own = given[begin:end]
+        scores[own < 0] = FORBIDDEN
+        scores[np.flatnonzero(own >= 0), own[own >= 0]] = FORBIDDEN
+        if scores.max(initial=FORBIDDEN) < 0.5 * FORBIDDEN:
+            return []
+        t, label = np.unravel_index(int(scores.argmax()), scores.shape)
+        fixed = np.full(int(encoded.starts[-1]), -1, np.int32)
+        fixed[begin + t] = label
+        return [(float(scores[t, label]), self.obeying(encoded, i, fixed).tolist())]
+
     def score(self, encoded: Encoded, i: int, path: Int32) -> float:
         """w·Φ(x, y) of one label sequence of sentence i."""
         work, _ = scratch(self.n_labels, 1)

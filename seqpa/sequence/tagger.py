@@ -80,8 +80,10 @@ class SequenceTagger:
     algorithm : "pa-i", "pa", "pa-ii", "pa-ls", "perceptron" or "arow" (second order)
     C : float
         Aggressiveness of PA-I and PA-II: small is careful; for AROW 1/2r.
-    update : "prediction-based", "max-loss" (exact, for the zero-one cost) or "n-best" (the
-        approximation of max-loss among the `n_best` best sequences, for every cost)
+    update : "prediction-based", "loss-augmented" (the sequence of the highest score + cost, with
+        the cost itself as the margin, where the cost is a sum over tokens), "max-loss" (exact, for
+        the zero-one cost) or "n-best" (the approximation of max-loss among the `n_best` best
+        sequences, for every cost)
     epochs : passes over the training sentences
     average : report the mean of all weight vectors instead of the last
     constraints : None, "bio", "bioes", or {"forbidden": pairs, "required": {label: followers}}
