@@ -54,6 +54,18 @@ class DataSettings(Section):
     scheme: Literal["iob1", "iob2", "bioes"] | None = Field(
         default=None, description="check chunk labels and convert them to this scheme"
     )
+    unlabelled: str | None = Field(
+        default=None,
+        min_length=1,
+        description="what stands in the training file in place of a label that is not known; "
+        "training learns from the other labels of the sentence",
+    )
+
+    @model_validator(mode="after")
+    def _converts_whole_sentences(self) -> DataSettings:
+        if self.scheme is not None and self.unlabelled is not None:
+            raise ValueError("scheme converts whole sentences: leave out scheme or unlabelled")
+        return self
 
 
 class FeatureSettings(Section):

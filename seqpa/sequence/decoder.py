@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from seqpa._kernel.chain import FORBIDDEN, Chain
 from seqpa._kernel.nbest import NBest
 from seqpa.errors import SeqpaError
 from seqpa.sequence.chain import NO_LABELS, frozen_chain, scratch, sequences
-from seqpa.sequence.constraints import Penalties
+from seqpa.sequence.constraints import Penalties, check_legal
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.weights import FrozenWeights, Int32
 
@@ -22,6 +23,44 @@ def no_legal_sequence(sentence: int, with_fixed: bool) -> SeqpaError:
         f"sentence {sentence + 1}: no label sequence satisfies the constraints"
         f"{' and the fixed labels' if with_fixed else ''}"
     )
+
+
+def check_given(
+    gold: Int32, starts: NDArray[np.int64], rules: Penalties, labels: Sequence[str]
+) -> None:
+    """Raise a SeqpaError unless each sentence has a legal label sequence with the labels given.
+
+    Parameters
+    ----------
+    gold : int32 (tokens,)
+        The numbers of the labels; −1 where none is given.
+    starts : int64 (sentences + 1,)
+        Where each sentence starts, and the number of tokens.
+    rules : Penalties
+        What is forbidden.
+    labels : sequence of str
+        The labels by number.
+    """
+    if rules.forbid_nothing or gold.min(initial=0) >= 0:
+        return check_legal(gold, starts, rules, labels)
+    # With no weights at all, only the rules decide.
+    K = len(labels)
+    nothing = FrozenWeights(
+        K,
+        np.zeros((0, 2), np.int32),
+        np.zeros(0, np.float32),
+        np.zeros((K, K), np.float32),
+    )
+    bare = Encoded(starts, np.zeros(len(gold) + 1, np.int64), np.zeros(0, np.int32))
+    work, _ = scratch(K, int(np.diff(starts).max(initial=0)))
+    bad = frozen_chain(nothing, rules).decode(
+        sequences(bare), 0, len(starts) - 1, gold, work, np.zeros(len(gold), np.int32)
+    )
+    if bad >= 0:
+        raise SeqpaError(
+            f"sentence {bad + 1}: no label sequence with the labels given satisfies the "
+            f"constraints; convert the labels, or train without"
+        )
 
 
 class Decoder:

@@ -93,6 +93,30 @@ class Epoch:
         return self.tokens / self.seconds if self.seconds > 0 else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What happened when a tagger learned from one sentence.
+
+    Attributes
+    ----------
+    predicted : list of str
+        The labels that it would have given, before it was told the right ones.
+    cost : float
+        What the mistake cost: ρ(y, ŷ).
+    loss : float
+        How far the right labels were from winning by the margin (PA 2006, Eq. 45).
+    tau : float
+        The size of the step; 0 where nothing moved.
+    wrong_tokens : int
+    """
+
+    predicted: list[str]
+    cost: float
+    loss: float
+    tau: float
+    wrong_tokens: int
+
+
 @dataclass(frozen=True)
 class ChainLearner:
     """Cost-sensitive online learning of a chain's weights.

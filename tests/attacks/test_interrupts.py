@@ -80,6 +80,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "own cost": {"features": TEMPLATES, "cost": lambda gold, found: 2.0},
     "batches": {"features": TEMPLATES, "batch_size": 2},
     "n-best": {"features": TEMPLATES, "update": "n-best"},
+    "augmented": {"features": TEMPLATES, "update": "loss-augmented"},
 }
 
 
@@ -163,6 +164,7 @@ import itertools, signal, sys
 from seqpa import SequenceTagger
 words = [f"w{k}" for k in range(3000)]
 tagger = SequenceTagger(["word[0]", "suffix(2)[0]", "word[-1]|word[0]"], random_state=0)
+tagger.learn_one(["w0"], ["L0"])  # an interrupt of the very first lesson leaves nothing to tag with
 for k in itertools.count():
     try:
         if k == 0:
@@ -173,7 +175,7 @@ for k in itertools.count():
     except KeyboardInterrupt:
         tagger.predict([words[i : i + 10] for i in range(0, 3000, 10)])
         print("alive", flush=True)
-        if k and input() == "end":
+        if input() == "end":
             break
 """
 
