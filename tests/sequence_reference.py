@@ -122,6 +122,24 @@ def viterbi(emissions: np.ndarray, transitions: np.ndarray) -> tuple[float, list
     return float(scores.max()), path[::-1]
 
 
+def max_loss(
+    emissions: np.ndarray, transitions: np.ndarray, costs: np.ndarray
+) -> tuple[float, list[int]]:
+    """argmax score + √cost for chains too long to try everything: the best beginning for every
+    total cost and last label, none left out; costs[t, y] are whole numbers."""
+    beginnings: dict[tuple[int, int], tuple[float, list[int]]] = {}
+    for t, row in enumerate(emissions):
+        longer: dict[tuple[int, int], tuple[float, list[int]]] = {}
+        for y, score in enumerate(row):
+            before = [(c, s + transitions[p, y], path) for (c, p), (s, path) in beginnings.items()]
+            for c, s, path in before if t else [(0, 0.0, [])]:
+                key = (c + int(costs[t, y]), y)
+                if key not in longer or s + score > longer[key][0]:
+                    longer[key] = (s + score, [*path, y])
+        beginnings = longer
+    return max((s + math.sqrt(c), path) for (c, _), (s, path) in beginnings.items())
+
+
 # Constraints, as regular expressions over whole sequences
 
 

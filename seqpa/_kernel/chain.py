@@ -323,6 +323,30 @@ class Chain:
                 best = p
         return best
 
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def step_score(
+        self,
+        data: Sequences,
+        t: cython.Py_ssize_t,
+        p: cython.Py_ssize_t,
+        y: cython.Py_ssize_t,
+    ) -> cython.double:
+        """The score of the step into token t of all, from label p to label y."""
+        j: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        value: cython.double = 1.0
+        total: cython.double = self.trans[p, y]
+        if data.has_pairs:
+            for j in range(data.pair_indptr[t], data.pair_indptr[t + 1]):
+                at = self.pair_store.find(data.pair_features[j], p * self.store.width + y)
+                if at >= 0:
+                    if data.has_pair_values:
+                        value = data.pair_values[j]
+                    total += value * self.pair_store.arena[at]
+        return total
+
     @cython.ccall
     @cython.exceptval(-2, check=True)
     def decode(

@@ -1,6 +1,7 @@
 cimport cython
 
 from seqpa._kernel.chain cimport Chain
+from seqpa._kernel.max_loss cimport MaxLoss
 from seqpa._kernel.sequences cimport Scratch, Sequences
 from seqpa._kernel.store cimport SparseDelta
 
@@ -8,6 +9,7 @@ from seqpa._kernel.store cimport SparseDelta
 cdef class Trainer:
     cdef Chain chain
     cdef int update
+    cdef MaxLoss max_loss
     cdef int step
     cdef double C
     cdef int cost_kind
@@ -43,6 +45,6 @@ cdef class Trainer:
     cdef void apply_all(self, double tau) noexcept nogil
     cdef double known_cost(self, Py_ssize_t begin, Py_ssize_t n, const int[::1] gold, int[::1] path) noexcept nogil
     cdef Py_ssize_t count_wrong(self, Py_ssize_t begin, Py_ssize_t n, const int[::1] gold, int[::1] path) noexcept nogil
-    cdef void find_competitor(self, Sequences data, Py_ssize_t i, const int[::1] gold, const int[::1] no_labels, Scratch work) noexcept nogil
+    cdef bint find_competitor(self, Sequences data, Py_ssize_t i, const int[::1] gold, const int[::1] no_labels, Scratch work) noexcept nogil
     cdef void find_right(self, Sequences data, Py_ssize_t i, const int[::1] gold, Scratch work) noexcept nogil
     cpdef int epoch(self, Sequences data, const int[::1] gold, const double[::1] importance, const long long[::1] order, bint given_path, double given_cost, const int[::1] no_labels, Scratch work, double[:, ::1] record) except? -1

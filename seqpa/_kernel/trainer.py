@@ -14,12 +14,14 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.libc.math import sqrt
+    from cython.cimports.seqpa._kernel.max_loss import MaxLoss
     from cython.cimports.seqpa._kernel.sequences import Scratch, Sequences
     from cython.cimports.seqpa._kernel.steps import step_size
     from cython.cimports.seqpa._kernel.store import SparseDelta
 else:
     from math import sqrt
 
+    from seqpa._kernel.max_loss import MaxLoss
     from seqpa._kernel.sequences import Scratch, Sequences
     from seqpa._kernel.steps import step_size
     from seqpa._kernel.store import SparseDelta
@@ -31,10 +33,12 @@ DONE = 0  # all sentences of the order
 NEEDS_SPACE = 1  # a store is full: grow it and call again with the same arguments
 NEEDS_COST = 2  # a mistake whose cost only Python knows: call again with it
 TOO_FAR = 3  # the step would be longer than LONGEST; it was not made
+NEEDS_TABLE = 4  # the table of the max-loss search is full: give it a larger one and call again
 _DONE = cython.declare(cython.int, DONE)
 _NEEDS_SPACE = cython.declare(cython.int, NEEDS_SPACE)
 _NEEDS_COST = cython.declare(cython.int, NEEDS_COST)
 _TOO_FAR = cython.declare(cython.int, TOO_FAR)
+_NEEDS_TABLE = cython.declare(cython.int, NEEDS_TABLE)
 # The longest step: weights and their sums are float32, and forbidden labels have the score -1e30.
 LONGEST = 1e15
 
@@ -47,7 +51,8 @@ COSTS = {"hamming": _HAMMING, "zero-one": _ZERO_ONE, "matrix": _MATRIX, "python"
 # Which wrong sequence, the competitor, a sentence's constraint names.
 _PREDICTION = cython.declare(cython.int, 0)
 _AUGMENTED = cython.declare(cython.int, 1)
-UPDATES = {"prediction-based": _PREDICTION, "loss-augmented": _AUGMENTED}
+_MAX_LOSS = cython.declare(cython.int, 2)
+UPDATES = {"prediction-based": _PREDICTION, "loss-augmented": _AUGMENTED, "max-loss": _MAX_LOSS}
 
 
 @cython.final
@@ -55,7 +60,9 @@ UPDATES = {"prediction-based": _PREDICTION, "loss-augmented": _AUGMENTED}
 class Trainer:
     """Moves the weights of a chain, sentence by sentence.
 
-    update           one of UPDATES: the competitor is the prediction, or the best score + ρ
+    update           one of UPDATES: the competitor is the prediction, or the best score + ρ, or
+                     the best score + √ρ
+    max_loss         which finds the latter, or None
     cost_kind, cost  one of COSTS: Hamming, zero-one, the label × label matrix `cost` summed over
                      tokens, or a function that Python calls
     trans, trans_sums, trans_gains   chain.trans in one dimension; averaging sums, and gains in
@@ -75,6 +82,7 @@ class Trainer:
         self,
         chain,
         update,
+        max_loss: MaxLoss | None,
         step,
         C,
         cost_kind,
@@ -94,6 +102,7 @@ class Trainer:
     ):
         self.chain = chain
         self.update = update
+        self.max_loss = max_loss
         self.step = step
         self.C = C
         self.cost_kind = cost_kind
@@ -362,28 +371,37 @@ class Trainer:
         gold: cython.const[cython.int][::1],
         no_labels: cython.const[cython.int][::1],
         work: Scratch,
-    ) -> cython.void:
-        """work.path = the wrong sequence of the constraint; guess = the prediction, if another."""
+    ) -> cython.bint:
+        """work.path = the wrong sequence of the constraint; guess = the prediction, if another.
+
+        False: the table of the max-loss search is full."""
         t: cython.Py_ssize_t
         begin: cython.Py_ssize_t = data.starts[i]
         n: cython.Py_ssize_t = data.starts[i + 1] - begin
         if self.update == _PREDICTION:
             self.chain.viterbi(data, i, no_labels, 0.0, work)
             work.ready = work.has_ems
-            return
-        self.chain.viterbi(data, i, gold, 1.0, work)
-        work.ready = True
+            return True
+        if self.update == _AUGMENTED:
+            self.chain.viterbi(data, i, gold, 1.0, work)
+            work.ready = True
+        else:
+            if not self.max_loss.find(self.chain, data, i, gold, work):
+                return False
+            for t in range(n):
+                work.path[t] = self.max_loss.path[t]
         if self.count_wrong(begin, n, gold, work.path) == 0:
             # No other sequence comes as near as its cost: this is also the prediction.
             for t in range(n):
                 self.guess[t] = work.path[t]
-            return
+            return True
         for t in range(n):
             self.rival[t] = work.path[t]
         self.chain.viterbi(data, i, no_labels, 0.0, work)
         for t in range(n):
             self.guess[t] = work.path[t]
             work.path[t] = self.rival[t]
+        return True
 
     @cython.cfunc
     @cython.nogil
@@ -430,7 +448,7 @@ class Trainer:
         """Train on the sentences of `order`, from where the last call stopped.
 
         Returns DONE, NEEDS_SPACE, NEEDS_COST (work.path is the mistake; call again with its cost
-        as given_cost, which is −1 otherwise) or TOO_FAR.
+        as given_cost, which is −1 otherwise), TOO_FAR or NEEDS_TABLE (no path is given then).
         gold        each token's label, −1 where it is not given
         importance  what the C of each sentence is multiplied by; empty: nothing
         given_path  work.path already holds the competitor of the first sentence: it was there when
@@ -455,8 +473,9 @@ class Trainer:
                 begin = data.starts[i]
                 n = data.starts[i + 1] - begin
                 work.ready = False
-                if not given_path:
-                    self.find_competitor(data, i, gold, no_labels, work)
+                if not given_path and not self.find_competitor(data, i, gold, no_labels, work):
+                    status = _NEEDS_TABLE
+                    break
                 given_path = False
                 wrong = self.count_wrong(begin, n, gold, work.path)
                 if wrong > 0:

@@ -116,7 +116,8 @@ class LearnerSettings(Section):
         default="prediction-based",
         description="which wrong sequence is pushed down: the prediction, the one of largest "
         "score + cost (loss-augmented, for costs that are sums over tokens), the one of largest "
-        "score + √cost (max-loss, for the zero-one cost), or that among the n best",
+        "score + √cost (max-loss, for zero-one and for sums of whole numbers), or that among the "
+        "n best",
     )
     n_best: int = Field(default=10, ge=1, description="candidates of the update n-best")
     patience: int | None = Field(

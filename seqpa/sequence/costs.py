@@ -16,6 +16,7 @@ from seqpa.errors import SeqpaError, did_you_mean
 
 CostFunction = Callable[[Sequence[Any], Sequence[Any]], float]
 NAMES = ("hamming", "zero-one", "span")
+LARGEST_WHOLE = 1000  # the exact max-loss update goes through all sums of costs
 
 
 def hamming(gold: Sequence[str], predicted: Sequence[str]) -> float:
@@ -117,6 +118,14 @@ class SequenceCost:
     def is_additive(self) -> bool:
         """Whether it is a sum over tokens."""
         return self.kind in ("hamming", "matrix")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a sum over tokens of whole numbers, none larger than `LARGEST_WHOLE`."""
+        if self.kind == "hamming":
+            return True
+        whole = bool((self.matrix == np.floor(self.matrix)).all())
+        return self.kind == "matrix" and whole and self.matrix.max(initial=0) <= LARGEST_WHOLE
 
     def by_label(self, n_labels: int, width: int) -> NDArray[np.float32]:
         """What each label (column) costs in place of another (row), for a cost that is a sum.

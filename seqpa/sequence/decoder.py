@@ -11,10 +11,17 @@ from numpy.typing import NDArray
 from seqpa._kernel.chain import FORBIDDEN, Chain
 from seqpa._kernel.nbest import NBest
 from seqpa.errors import SeqpaError
-from seqpa.sequence.chain import NO_LABELS, frozen_chain, scratch, sequences
+from seqpa.sequence.chain import (
+    NO_LABELS,
+    frozen_chain,
+    larger_table,
+    max_loss_search,
+    scratch,
+    sequences,
+)
 from seqpa.sequence.constraints import Penalties, check_legal
 from seqpa.sequence.encode import Encoded
-from seqpa.sequence.weights import FrozenWeights, Int32
+from seqpa.sequence.weights import Float32, FrozenWeights, Int32
 
 
 def no_legal_sequence(sentence: int, with_fixed: bool) -> SeqpaError:
@@ -119,6 +126,25 @@ class Decoder:
         fixed = np.full(int(encoded.starts[-1]), -1, np.int32)
         fixed[begin + t] = label
         return [(float(scores[t, label]), self.obeying(encoded, i, fixed).tolist())]
+
+    def max_loss(
+        self, encoded: Encoded, i: int, given: Int32, cost: Float32
+    ) -> tuple[float, Int32]:
+        """The sequence ỹ of sentence i with the highest score + √ρ, and that value, exactly.
+
+        Less the score of the right labels, the value is their max-loss (PA 2006, Eq. 52).
+
+        given : the labels of all tokens; −1 is none
+        cost : (labels, width) what each label costs, whole numbers; see `SequenceCost.by_label`
+        """
+        begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
+        if begin == end:
+            return 0.0, given[:0]
+        work, _ = scratch(self.n_labels, end - begin, again=True, cost=cost)
+        search, path = max_loss_search(cost, self.n_labels, end - begin)
+        while not search.run(self.chain, sequences(encoded), i, given, work):
+            larger_table(search)
+        return search.found()[0], path
 
     def score(self, encoded: Encoded, i: int, path: Int32) -> float:
         """w·Φ(x, y) of one label sequence of sentence i."""

@@ -18,9 +18,16 @@ from seqpa._kernel import trainer as kernel
 from seqpa._kernel.steps import CODES as STEPS
 from seqpa._kernel.store import SMALLEST, SparseDelta
 from seqpa.errors import SeqpaError
-from seqpa.sequence.chain import NO_LABELS, scratch, sequences, training_chain
+from seqpa.sequence.chain import (
+    NO_LABELS,
+    larger_table,
+    max_loss_search,
+    scratch,
+    sequences,
+    training_chain,
+)
 from seqpa.sequence.constraints import Penalties
-from seqpa.sequence.costs import SequenceCost
+from seqpa.sequence.costs import LARGEST_WHOLE, SequenceCost
 from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.weights import TrainingWeights, padded
@@ -135,9 +142,9 @@ class ChainLearner:
     update : "prediction-based", "loss-augmented", "max-loss" or "n-best"
         Which wrong sequence the constraint names. Prediction-based takes ŷ (Eq. 44), and asks for
         the margin √ρ. Loss-augmented takes argmax score + ρ, which Viterbi finds where ρ is a sum
-        over tokens, and asks for the margin ρ itself. Max-loss takes
-        argmax score + √ρ (Eq. 50): √ρ of a sum is not a sum, so no dynamic programme finds that
-        but for the zero-one cost, where it is the best or the second-best sequence. N-best takes
+        over tokens, and asks for the margin ρ itself. Max-loss takes argmax score + √ρ (Eq. 50),
+        exactly: for the zero-one cost it is the best or the second-best sequence, for sums of whole
+        numbers Viterbi over labels and costs finds it (`seqpa/_kernel/max_loss.py`). N-best takes
         the argmax of score + √ρ among the `n_best` sequences of the highest score: an
         approximation, for every cost.
     batch_size : so many sentences make one step (see `seqpa.sequence.batches`)
@@ -173,11 +180,12 @@ class ChainLearner:
                     f"update 'loss-augmented' takes costs up to {_LARGEST:g}: bring the largest, "
                     f"{self.cost.matrix.max():g}, nearer to 1"
                 )
-        if self.update == "max-loss" and self.cost.kind != "zero-one":
+        if self.update == "max-loss" and not (self.cost.kind == "zero-one" or self.cost.is_whole):
             raise SeqpaError(
-                "update 'max-loss' is exact for the cost 'zero-one' alone, since the margin √ρ of "
-                "other costs is not a sum over tokens: choose update='n-best' (an approximation "
-                "among the n best sequences) or 'prediction-based'"
+                f"update 'max-loss' is for the cost 'zero-one' and for sums over tokens of whole "
+                f"numbers up to {LARGEST_WHOLE} ('hamming', a matrix, a Hierarchy): choose "
+                f"update='n-best' (an approximation among the n best sequences) or "
+                f"'prediction-based'"
             )
         if self.batch_size > 1 and (
             self.algorithm not in IN_BATCHES or self.update != "prediction-based"
@@ -232,10 +240,16 @@ class ChainLearner:
         lengths = np.diff(encoded.starts)
         longest = max(1, int(lengths.max(initial=0)))
         right, guess, rival = np.zeros((3, longest), np.int32)
-        competing = self.update in ("n-best", "max-loss")
+        competing = self._looks_among_nbest
+        predicting = self.update == "prediction-based"
+        costs = None if competing or predicting else self._costs(weights.n_labels)
+        max_loss = None
+        if self.update == "max-loss" and costs is not None:
+            max_loss, _ = max_loss_search(costs, weights.n_labels, longest)
         trainer = kernel.Trainer(
             chain=chain,
             update=kernel.UPDATES["prediction-based" if competing else self.update],
+            max_loss=max_loss,
             step=STEPS[ALGORITHMS[self.algorithm]],
             C=self.C,
             cost_kind=kernel.COSTS[self.cost.kind],
@@ -254,13 +268,8 @@ class ChainLearner:
             clock=weights.clock_array,
         )
         data = sequences(encoded)
-        augmented = self.update == "loss-augmented"
-        work, path = scratch(
-            weights.n_labels,
-            longest,
-            again=augmented or gold.min(initial=0) < 0,
-            cost=self._costs(weights.n_labels) if augmented else None,
-        )
+        again = costs is not None or gold.min(initial=0) < 0
+        work, path = scratch(weights.n_labels, longest, again, costs)
         rows = np.zeros((len(order) if record else 0, 4))
         predicted = _Mistakes()
         given_path, given_cost = False, _UNKNOWN
@@ -281,7 +290,10 @@ class ChainLearner:
             )
             if status == kernel.TOO_FAR:
                 raise too_far(int(order[trainer.get_position()]))
-            given_path, given_cost = status != kernel.DONE, _UNKNOWN
+            given_path = status not in (kernel.DONE, kernel.NEEDS_TABLE)
+            given_cost = _UNKNOWN
+            if status == kernel.NEEDS_TABLE and max_loss is not None:
+                larger_table(max_loss)
             if status == kernel.NEEDS_SPACE:
                 chain.replace_stores(*weights.grow())
             if status != kernel.DONE and self.cost.kind == "python":
@@ -304,7 +316,7 @@ class ChainLearner:
             order=order if record else None,
             record=rows if record else None,
         )
-        last = predicted.path if competing else guess if augmented else path
+        last = predicted.path if competing else path if predicting else guess
         return done, last[: int(lengths[order[-1]]) if len(order) else 0]
 
     def _batch_epoch(
@@ -372,6 +384,11 @@ class ChainLearner:
         )
         last = slice(*encoded.starts[order[-1] : order[-1] + 2]) if len(order) else slice(0)
         return done, predicted[last]
+
+    @property
+    def _looks_among_nbest(self) -> bool:
+        """Whether the competitor is found in Python, among the best sequences."""
+        return self.update == "n-best" or (self.update == "max-loss" and not self.cost.is_whole)
 
     def _costs(self, n_labels: int) -> NDArray[np.float32]:
         return self.cost.by_label(n_labels, padded(n_labels))

@@ -81,6 +81,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "batches": {"features": TEMPLATES, "batch_size": 2},
     "n-best": {"features": TEMPLATES, "update": "n-best"},
     "augmented": {"features": TEMPLATES, "update": "loss-augmented"},
+    "max-loss": {"features": TEMPLATES, "update": "max-loss"},
 }
 
 
