@@ -32,6 +32,7 @@ from seqpa.files import write_atomically
 from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.inputs import FeatureSource
+from seqpa.sequence.replay import Reservoir
 from seqpa.sequence.resources import pack_strings, unpack_strings
 from seqpa.sequence.trained import Trained
 from seqpa.sequence.training import OnlineTotals, TrainingState
@@ -509,7 +510,13 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
         "data": state.data,
         "online": astuple(state.online),
         "generator": _plain(state.rng.bit_generator.state),
+        "reservoir": {
+            "seen": state.reservoir.seen,
+            "capacity": state.reservoir.capacity,
+            "generator": _plain(state.reservoir.rng.bit_generator.state),
+        },
     }
+    arrays |= {f"reservoir.{name}": array for name, array in state.reservoir.to_arrays().items()}
     write_file(path, "state", header, arrays)
 
 
@@ -568,17 +575,33 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
         best = _frozen(arrays, "best.", len(labels))
         best.validate()
         _check_sizes(source, len(best.rows), best.pair_rows)
+    rng = _generator(header["generator"])
+    reservoir = Reservoir.beside(rng)
+    if "reservoir" in header:  # states of earlier versions have none
+        stored = header["reservoir"]
+        reservoir = Reservoir.from_arrays(
+            {
+                name.removeprefix("reservoir."): array
+                for name, array in arrays.items()
+                if name.startswith("reservoir.")
+            },
+            _generator(stored["generator"]),
+            int(stored["seen"]),
+            int(stored["capacity"]),
+            (len(labels), source.encoder.n_features, source.n_pair_features),
+        )
     return TrainingState(
         source=source,
         labels=labels,
         weights=TrainingWeights.from_arrays(training),
-        rng=_generator(header["generator"]),
+        rng=rng,
         epoch=int(header["epoch"]),
         best_epoch=int(header["best_epoch"]),
         best_score=header["best_score"],
         best=best,
         data=header["data"],
         online=_online(header["online"]),
+        reservoir=reservoir,
     )
 
 

@@ -29,6 +29,7 @@ Numbers to labels
 Training
     `batches`      several sentences, one step
     `learner`      one epoch: decode, cost, τ, update
+    `replay`       some of the earlier sentences, to be learned again (cut and joined by `pieces`)
     `training`     the loop over epochs, the dev set, patience; what is kept between epochs
     `checks`       parameters, dev sets, fixed labels and weights that users give
     `live`         tagging with weights that are being trained

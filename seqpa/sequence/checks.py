@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence.inputs import check_sentences, flat_labels, is_list, lengths_of
-from seqpa.sequence.learner import NO_WEIGHTS
-
-_WITHOUT_C = ("perceptron", "pa")
+from seqpa.sequence.learner import NO_WEIGHTS, WITHOUT_C
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
@@ -95,7 +93,7 @@ def sentence_weights(sample_weight: Any, n: int, algorithm: str) -> NDArray[np.f
     """
     if sample_weight is None:
         return NO_WEIGHTS
-    if algorithm in _WITHOUT_C:
+    if algorithm in WITHOUT_C:
         raise SeqpaError(
             f"sample_weight scales C, which {algorithm!r} does not use: choose algorithm='pa-i'"
         )

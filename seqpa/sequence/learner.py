@@ -8,7 +8,7 @@ function, look for a competitor among the n best, and give a full store more mem
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
@@ -41,6 +41,7 @@ ALGORITHMS = {
     "pa-ls": "PA-LS",
     "arow": "PA-II",
 }
+WITHOUT_C = ("perceptron", "pa")
 IN_BATCHES = ("pa-i", "pa-ii", "pa-ls")
 UPDATES = ("prediction-based", "loss-augmented", "max-loss", "n-best")
 # The largest cost that float32 scores bear beside that of a forbidden label, −1e30.
@@ -93,6 +94,13 @@ class Epoch:
     seconds: float = 0.0
     dev_score: float | None = None
     best: bool = True
+
+    def plus(self, other: Epoch) -> Epoch:
+        """The sums of both, as one pass without a record."""
+        names = ["sentences", "tokens", "wrong_sentences", "wrong_tokens", "updates"]
+        names += ["cost", "loss", "squared_loss", "seconds"]
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return replace(self, order=None, record=None, **sums)
 
     @property
     def tokens_per_second(self) -> float:

@@ -232,7 +232,9 @@ class SequenceTagger:
             )
         state.data = marks
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SequenceTagger:
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, replay: int = 0
+    ) -> SequenceTagger:
         """Learn from new sentences, in the order given, with new features and new labels.
 
         Nothing learned before is forgotten, and a sentence costs what it costs, however large the
@@ -248,17 +250,25 @@ class SequenceTagger:
             Not needed where X is a corpus with labels. None stands for a label that is not given.
         sample_weight : None or list of numbers
             What the C of each sentence is multiplied by.
+        replay : int
+            So many earlier sentences, drawn at random, are learned again in between, against
+            forgetting. They are drawn from a sample of at most 1,000 sentences of `fit`,
+            `partial_fit` and `learn_one`, which models and copies do not have.
 
         Returns
         -------
         SequenceTagger
             Itself.
         """
-        self._learn(X, y, sample_weight)
+        self._learn(X, y, sample_weight, replay)
         return self
 
     def learn_one(
-        self, tokens: Sequence[Any], labels: Sequence[str | None], weight: float = 1.0
+        self,
+        tokens: Sequence[Any],
+        labels: Sequence[str | None],
+        weight: float = 1.0,
+        replay: int = 0,
     ) -> Lesson:
         """Predict one sentence, be told its labels, and learn from it.
 
@@ -269,6 +279,8 @@ class SequenceTagger:
             None stands for a label that is not given.
         weight : float
             What C is multiplied by for this sentence.
+        replay : int
+            So many earlier sentences are learned again after it; see `partial_fit`.
 
         Returns
         -------
@@ -283,17 +295,19 @@ class SequenceTagger:
         >>> tagger.learn_one(["it", "is"], ["P", "V"]).predicted
         ['P', 'V']
         """
-        epoch, path, names = self._learn([tokens], [labels], None if weight == 1.0 else [weight])
+        weights = None if weight == 1.0 else [weight]
+        epoch, path, names = self._learn([tokens], [labels], weights, replay)
         loss, tau, _, cost = epoch.record[0].tolist() if epoch.record is not None else [0.0] * 4
         return Lesson([names[k] for k in path], cost, loss, tau, epoch.wrong_tokens)
 
     def _learn(
-        self, X: Any, y: Any, sample_weight: Any
+        self, X: Any, y: Any, sample_weight: Any, replay: int
     ) -> tuple[Epoch, NDArray[np.int32], list[str]]:
         """Learn online; the pass, what was predicted for the last sentence, and the labels."""
         self.check_parameters()
         flat = given_labels(X, y)
         importance = sentence_weights(sample_weight, len(X), self.algorithm)
+        check_whole("replay", replay, 0)
         learned = self._learned
         with learned.lock:
             if learned.is_fitted:
@@ -314,17 +328,15 @@ class SequenceTagger:
             gold = label_indices(flat, labels)
             starts = starts_of(lengths_of(X), len(flat))
             check_given(gold, starts, learner.rules, labels)
+            replayed = state.reservoir.draw(replay)
             before = None
-            if learner.cost.kind == "python" and len(starts) > 2:
+            if learner.cost.kind == "python" and len(starts) + len(replayed) > 2:
                 # The user's function may fail after some sentences: then none was learned.
                 before = state.labels, state.weights.copy()
             encoded = state.extend(X, flat)
             data = TrainingData(encoded, gold, importance)
-            order = data.without_zeros(np.arange(len(encoded.starts) - 1, dtype=np.int64))
             try:
-                epoch, path = learner.trained_on(
-                    state.weights, encoded, gold, order, len(order) == 1, importance
-                )
+                epoch, path = training.lesson(state, learner, data, replayed)
             except BaseException:
                 if before is not None:
                     state.labels, state.weights = before
@@ -334,6 +346,7 @@ class SequenceTagger:
             state.data, state.best_epoch = None, state.epoch
             learned.seen_with = self._what_is_seen()
             learned.go_live(state)
+            state.reservoir.add(encoded, gold, importance)
             return epoch, path, labels
 
     @property
