@@ -26,6 +26,7 @@ Numbers to labels
     `composed`     weights that are added up before tagging, so that tokens have fewer rows
     `tagging`      sentences in, label lists out, as fast as it goes
     `explain`      why a token got its label
+    `select`       which sentences to label next
 Training
     `batches`      several sentences, one step
     `learner`      one epoch: decode, cost, τ, update

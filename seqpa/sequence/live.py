@@ -52,7 +52,7 @@ class LiveTagging:
         self, X: Any, fixed: NDArray[np.int32] | None = None, n_jobs: int = 1
     ) -> list[list[str]]:
         """The best labels of each sentence; `fixed` as `Decoder.decode` takes it."""
-        encoded = self._encoded(X)
+        encoded = self.encoded(X)
         found: list[list[str]] = []
         for run in cut(encoded.starts, _RUN):
             own = part(encoded, run)
@@ -65,12 +65,12 @@ class LiveTagging:
 
     def prepared(self, X: Any) -> tuple[Encoded, Decoder]:
         """The sentences, and a decoder for them alone."""
-        numbered, decoder, _, _ = self._read(self._encoded(X))
+        numbered, decoder, _, _ = self._read(self.encoded(X))
         return numbered, decoder
 
     def evidence(self, sentence: Any) -> Evidence:
         """What an explanation of one sentence needs."""
-        encoded = self._encoded([sentence])
+        encoded = self.encoded([sentence])
         numbered, decoder, labels, weights = self._read(encoded)
         with self._lock:
             encoder = self.state.source.encoder
@@ -87,7 +87,8 @@ class LiveTagging:
             pair_feature_name=pair_names.__getitem__,
         )
 
-    def _encoded(self, X: Any) -> Encoded:
+    def encoded(self, X: Any) -> Encoded:
+        """The sentences by the numbers of their features, as every look at them numbers them."""
         with self._lock:
             self.state.settle()
             return self.state.source.transform(X)

@@ -29,6 +29,7 @@ from seqpa.sequence.explain import TokenExplanation, explain
 from seqpa.sequence.inputs import FeatureSource, flat_labels, given_labels, lengths_of
 from seqpa.sequence.learner import ChainLearner, Epoch, Lesson
 from seqpa.sequence.live import LiveTagging
+from seqpa.sequence.select import select
 from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.trained import Learned, Trained
 from seqpa.sequence.training import Labels, TrainingData, TrainingState, label_indices
@@ -484,6 +485,41 @@ class SequenceTagger:
             margins = decoder.margins(encoded, i)
             result.append((float(margins.min(initial=np.inf)), margins.tolist()))
         return result
+
+    def select(
+        self, X: Any, n: int, strategy: str = "margin", random_state: Any = None
+    ) -> list[int]:
+        """Which n sentences to label next, that which is asked for first first.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+            Without labels; labels are not looked at.
+        n : int
+            How many; fewer come back where there are fewer. Empty sentences are never chosen.
+        strategy : "margin", "least-confident", "entropy", "density" or "random"
+            The smallest margin of the best label sequence over the second by √length; the smallest
+            share of the best in a softmax over the `n_best` best; the largest entropy of that
+            softmax; the same, weighed by how like the other sentences a sentence is; or chance.
+        random_state : None, an int or a generator
+            For "random"; None takes the tagger's own.
+
+        Returns
+        -------
+        list of int
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"], average=False)
+        >>> _ = tagger.learn_one(["so", "it", "is"], ["A", "P", "V"])
+        >>> tagger.select([["so", "it"], ["new", "words"], []], 1)
+        [1]
+        """
+        check_whole("n", n, 0)
+        rng = training.generator(self.random_state if random_state is None else random_state)
+        tagging = self._tagging()
+        plain = tagging.encoded(X) if strategy == "density" else None
+        return select(*tagging.prepared(X), plain, n, strategy, self.n_best, rng)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The share of tokens that get the right label."""
