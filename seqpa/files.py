@@ -41,13 +41,15 @@ _NO_FSYNC = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 # Reading
 
 
-def read_text(path: str | Path) -> str:
+def read_text(path: str | Path, most: int | None = None) -> str:
     """The text of a UTF-8 file; a byte-order mark at its start is left out.
 
     Parameters
     ----------
     path : str or Path
         The file.
+    most : int, optional
+        A file of more bytes is refused, and not read.
 
     Returns
     -------
@@ -65,9 +67,12 @@ def read_text(path: str | Path) -> str:
     seqpa.errors.SeqpaError: ...names.txt:2: not UTF-8 (byte 0xf6); save the file as UTF-8
     """
     try:
-        data = Path(path).read_bytes()
+        with Path(path).open("rb") as stream:
+            data = stream.read() if most is None else stream.read(most + 1)
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
+    if most is not None and len(data) > most:
+        raise SeqpaError(f"{path}: has more than {most:,} bytes; is it the right file?")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

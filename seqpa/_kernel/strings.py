@@ -2,11 +2,11 @@
 
 Hash tables of strings are keyed: whoever writes a text knows neither `_BASE` nor `_FACTOR`, so
 nobody can choose words that meet in one place of a table. A string c_1 ... c_n has the value
-r^n + c_1 r^(n-1) + ... + c_n modulo the prime p = 2^31 − 1 at the secret r = `_BASE`. Two strings of
-at most n characters agree at no more than n of the 2^29 possible r, whatever they are: a look-up in
-a table of a text of m characters meets m / 2^29 others of its value on average. A secret factor then
-spreads the values over the table. The tables only find equal strings again, so that no result and no
-order depends on the keys.
+r^n + c_1 r^(n-1) + ... + c_n modulo the prime p = 2^31 − 1 at the secret r = `_BASE`. Two strings
+of at most n characters agree at no more than n of the 2^29 possible r, whatever they are: a look-up
+in a table of a text of m characters meets m / 2^29 others of its value on average. A secret factor
+then spreads the values over the table. The tables only find equal strings again, so that no result
+and no order depends on the keys.
 """
 
 from __future__ import annotations
@@ -205,8 +205,8 @@ def ends(words: list, out: cython.longlong[::1]):
 def _with(value: cython.longlong, code: cython.longlong) -> cython.longlong:
     """The value of a string, which begins as 1, with one more character: value · r + code.
 
-    2^31 = 1 modulo p, so that the upper bits are added to the lower ones. Values stay below 2^33 and
-    products below 2^63; a remainder in full would be no better and slower.
+    2^31 = 1 modulo p, so that the upper bits are added to the lower ones. Values stay below 2^33
+    and products below 2^63; a remainder in full would be no better and slower.
     """
     product: cython.longlong = value * _BASE + code
     return (product & _PRIME) + (product >> 31)

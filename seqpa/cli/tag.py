@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seqpa.cli.inputs import AllowImports, Columns, Encoding, Format, Model
+from seqpa.cli.inputs import AllowImports, Columns, Encoding, Format, MaxSentence, Model
 
 if TYPE_CHECKING:
     from seqpa.data import Corpus, Extras
@@ -28,6 +28,7 @@ def tag(
     format: Format = None,
     columns: Columns = None,
     encoding: Encoding = None,
+    max_sentence_tokens: MaxSentence = None,
     tokenizer: Annotated[
         str, typer.Option(help="For the format text: nltk, or whitespace (a sentence a line).")
     ] = "nltk",
@@ -63,7 +64,7 @@ def tag(
     from seqpa.data.sink import open_sink
 
     tagger, file = load(model, allow_imports)
-    how = reading(tagger, file, format, columns, encoding)
+    how = reading(tagger, file, format, columns, encoding, max_sentence_tokens)
     arguments = how.arguments()
     if how.format == "nltk" and format is None:  # trained on a corpus of NLTK's, used on files
         arguments["format"] = "conll"

@@ -42,6 +42,7 @@ def read_part(config: Config, part: str) -> Corpus:
         label=data.label,
         encoding=data.encoding,
         scheme=data.scheme,
+        max_sentence_tokens=data.max_sentence_tokens,
     )
 
 
@@ -227,7 +228,7 @@ def _module(file: Path) -> Any:
 
 
 def _table(path: Path) -> dict[str, dict[str, float]]:
-    values, places = read_mapping(path, _MATRIX)
+    values, places = read_mapping(path, _MATRIX, large=True)
     for right, row in values.items():
         if not isinstance(row, dict):
             raise SeqpaError(

@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from seqpa.config.yaml_lines import Loc, place_of
+from seqpa.data import MAX_SENTENCE_TOKENS
 
 Table = dict[str, dict[str, float]]
 
@@ -40,6 +41,7 @@ class DataSettings(Section):
     columns: list[str] | None = Field(
         default=None,
         min_length=1,
+        max_length=1000,
         description="what the columns are, in the file's order; _ is one to ignore. Without it: "
         "word and label, or the word of CoNLL-U",
     )
@@ -53,6 +55,11 @@ class DataSettings(Section):
     encoding: str = Field(default="utf-8", description="of the files: utf-8, cp1252, latin-1, ...")
     scheme: Literal["iob1", "iob2", "bioes"] | None = Field(
         default=None, description="check chunk labels and convert them to this scheme"
+    )
+    max_sentence_tokens: int = Field(
+        default=MAX_SENTENCE_TOKENS,
+        ge=1,
+        description="a longer sentence is an error: blank lines are missing, or it is no text",
     )
 
 

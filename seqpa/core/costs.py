@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.files import read_text
 from seqpa.schemes import OUTSIDE, type_of
+from seqpa.yaml_nodes import MAX_BYTES, MAX_DEPTH, compose
 
 Label: TypeAlias = Hashable
 _Node: TypeAlias = "tuple[Label, Any, str]"  # name, what is below it, where it stands
@@ -76,7 +77,7 @@ class Hierarchy:
         3
         """
         if isinstance(source, Path) or "\n" not in source:
-            text, name = read_text(source), str(source)
+            text, name = read_text(source, MAX_BYTES), str(source)
         else:
             text, name = source, "hierarchy"
         hierarchy = cls.__new__(cls)
@@ -90,7 +91,11 @@ class Hierarchy:
 
     def _add(self, nodes: Iterable[_Node], above: tuple[Label, ...]) -> None:
         self._inner.update(above[-1:])
+        if len(above) >= MAX_DEPTH:
+            raise SeqpaError(f"a hierarchy has at most {MAX_DEPTH} levels; {above[0]!r} has more")
         for name, below, where in nodes:
+            if not isinstance(name, Hashable):
+                raise SeqpaError(f"{where}a label is a name, not {name!r}")
             if name in self._path:
                 raise SeqpaError(f"{where}the label {name!r} occurs twice in the hierarchy")
             self._path[name] = (*above, name)
@@ -346,15 +351,7 @@ def _yaml_nodes(text: str, file: str) -> Iterator[_Node]:
             raise SeqpaError(f"{where(node)}a label is a name, not a list or a mapping")
         return str(node.value)
 
-    try:
-        root = yaml.compose(text, Loader=yaml.BaseLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f"{mark.line + 1}: " if mark else " "
-        problem = getattr(error, "problem", None) or "not YAML"
-        raise SeqpaError(f"{file}:{line}{problem}") from None
-    except RecursionError:
-        raise SeqpaError(f"{file}: nested too deeply") from None
+    root = compose(text, file)
     if not isinstance(root, yaml.MappingNode) or not root.value:
         first = 1 if root is None else root.start_mark.line + 1
         raise SeqpaError(
