@@ -21,6 +21,7 @@ PROJECT = Path(__file__).parents[1]
 # Bottom to top. A module may import from layers below its own, and within its own package.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
+    ("file_locks",),
     ("files", "yaml_nodes"),
     ("schemes",),
     ("_kernel",),
