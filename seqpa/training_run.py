@@ -32,14 +32,16 @@ from seqpa.config.build import (
     cost_of,
     data_name,
     features_of,
+    inputs_of,
     read_part,
     resources_of,
 )
 from seqpa.data import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.evaluate import Evaluation, evaluate
-from seqpa.files import check_writable, write_atomically
-from seqpa.model import save_model
+from seqpa.file_locks import Lock
+from seqpa.files import check_apart, check_writable, is_folder, write_atomically
+from seqpa.model import read_model, save_model
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.learner import Epoch
 from seqpa.sequence.tagger import SequenceTagger
@@ -48,8 +50,15 @@ if TYPE_CHECKING:
     from seqpa.sequence.bounds import Certificate
 
 # What may change between a run and its continuation without changing the weights on the way.
-_FREE = {("output",), ("data", "test"), ("learner", "epochs")}
-
+_FREE = {
+    ("output",),
+    ("data", "test"),
+    ("data", "max_sentence_tokens"),
+    ("learner", "epochs"),
+}
+# What may change besides where the same training is made once more.
+_NOT_LEARNED = {("learner", "n_jobs")}
+_METRICS = {"best_epoch", "epochs", "seconds", "dev", "test"}
 
 # The keys of a line of the history, each with the field of `Epoch` that it tells.
 _HISTORY = {
@@ -85,14 +94,40 @@ class TrainingRun:
 
     After each epoch a checkpoint is written beside the model; with `resume` the run goes on from
     it, to the same bytes as an unbroken run. `finish` may come early: the best epoch so far counts.
+
+    Nothing of the user's is lost: an output that is also an input is refused, and so is a model
+    that another configuration made, one that ``output.keep`` protects, a checkpoint that nobody
+    asked to go on from, and an output that another training is writing. `force` replaces the model
+    of another configuration, and a checkpoint. From its making to `finish` or `close` a run holds a
+    lock on its outputs.
+
+    Parameters
+    ----------
+    config : Config
+    resume : bool
+        Go on from the checkpoint, if there is one.
+    force : bool
+        Replace what another training left.
+    with_certificate : bool
+        Keep what the loss bounds need.
+
+    Attributes
+    ----------
+    notes : list of str
+        What a user should know before the training begins: which model will be replaced.
     """
 
     def __init__(
-        self, config: Config, *, resume: bool = False, with_certificate: bool = False
+        self,
+        config: Config,
+        *,
+        resume: bool = False,
+        force: bool = False,
+        with_certificate: bool = False,
     ) -> None:
         self.config = config
         self.model = config.path("output", "model")
-        if self.model.is_dir():
+        if is_folder(self.model):
             raise SeqpaError(
                 f"{config.place('output', 'model')}{self.model} is a directory; name a file in it"
             )
@@ -100,20 +135,32 @@ class TrainingRun:
         self._progress = self.model.with_name(self.model.name + ".checkpoint.json")
         self._history = self._beside("history")
         self._metrics = self._beside("metrics")
-        if with_certificate:
-            self._refuse_certificate(resume)
-        for path in (self.model, self._history, self._metrics):
-            check_writable(path)
-        self.train = read_part(config, "train")
-        self.dev = None if config.data.dev is None else read_part(config, "dev")
-        self.test = None if config.data.test is None else read_part(config, "test")
-        self.tagger = tagger_of(config, self.train.names)
         self.history: list[Epoch] = []
+        self.notes: list[str] = []
         self.complete = False
         self._with_certificate = with_certificate
-        self.resumed = resume and self.checkpoint.exists()
-        if self.resumed:
-            self._load_checkpoint()
+        if with_certificate:
+            self._refuse_certificate(resume)
+        self._check_apart()
+        for path in (self.model, self._history, self._metrics):
+            check_writable(path)
+        self._lock: Lock | None = self._taken()
+        try:
+            self.resumed = resume and self.checkpoint.exists()
+            self._protect(resume, force)
+            self.train = read_part(config, "train")
+            self.dev = None if config.data.dev is None else read_part(config, "dev")
+            self.test = None if config.data.test is None else read_part(config, "test")
+            self.tagger = tagger_of(config, self.train.names)
+            if self.resumed:
+                self._load_checkpoint()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let others write the outputs; `finish` does it too."""
+        self._lock = None
 
     def epochs(self) -> Iterator[Epoch]:
         """Train, a record for each epoch; `complete` where there is nothing left to train."""
@@ -128,7 +175,17 @@ class TrainingRun:
         """Score and write the best epoch's model, the history and the metrics.
 
         The checkpoint goes when there is nothing left to resume.
+
+        Returns
+        -------
+        TrainingOutcome
         """
+        try:
+            return self._finished()
+        finally:
+            self.close()
+
+    def _finished(self) -> TrainingOutcome:
         words = set(self.train.columns[0])
         dev, test = (
             None if corpus is None else score(self.tagger, corpus, words, self.tagger.cost)
@@ -151,7 +208,7 @@ class TrainingRun:
             self.tagger.trained_,
             self.tagger.get_params(),
             half=self.config.output.half,
-            config=self._told_config(),
+            config=_told_config(self.config),
             training_words=words,
         )
         _write_json(self._history, self._told())
@@ -173,9 +230,83 @@ class TrainingRun:
             raise SeqpaError(f"{where}{error}") from None
 
     def _beside(self, name: str) -> Path:
-        if getattr(self.config.output, name) is None:
-            return self.model.with_name(f"{name}.json")
-        return self.config.path("output", name)
+        """Where the history or the metrics go: two models in a folder have their own."""
+        if getattr(self.config.output, name) is not None:
+            return self.config.path("output", name)
+        stem = self.model.name.removesuffix(".safetensors")
+        return self.model.with_name(f"{name}.json" if stem == "model" else f"{stem}.{name}.json")
+
+    # What is the user's
+
+    def _check_apart(self) -> None:
+        config = self.config
+        outputs = {
+            "output.model": self.model,
+            "output.history": self._history,
+            "output.metrics": self._metrics,
+            "the checkpoint": self.checkpoint,
+            "the checkpoint's history": self._progress,
+        }
+        try:
+            check_apart(inputs_of(config), outputs)
+        except SeqpaError as error:
+            name = str(error).split(" ", 1)[0]
+            loc = name.split(".") if name in ("output.history", "output.metrics") else ()
+            raise SeqpaError(f"{config.place(*(loc or ('output', 'model')))}{error}") from None
+
+    def _taken(self) -> Lock:
+        path = self.model.with_name(f".{self.model.name[:200]}.lock")
+        try:
+            lock = Lock.take(path)
+        except OSError as error:
+            raise SeqpaError(
+                f"{path}: cannot be written ({error.strerror}); it is locked while {self.model} "
+                "is made"
+            ) from None
+        if lock is None:
+            raise SeqpaError(
+                f"{self.model}: another training is making it at present; wait for it, or name "
+                "another output.model"
+            )
+        return lock
+
+    def _protect(self, resume: bool, force: bool) -> None:
+        """Refuse to replace what may still be wanted; see the class."""
+        if self.checkpoint.exists() and not resume and not force:
+            raise SeqpaError(
+                f"{self.checkpoint}: is left of a training that did not end: --resume goes on from "
+                "it, --force begins anew without it"
+            )
+        for path, keys in ((self._history, set(self._TOLD)), (self._metrics, _METRICS)):
+            if path.exists() and not force and not _has_keys(path, keys):
+                raise SeqpaError(
+                    f"{path}: is there, and not of a training of seqpa's; name another file, or "
+                    "say --force to replace it"
+                )
+        if not self.model.exists():
+            return
+        if self.resumed:
+            return  # it is this training's own, which was stopped
+        if self.config.output.keep:
+            raise SeqpaError(
+                f"{self.config.place('output', 'keep')}{self.model} is there, and output.keep is "
+                "true: name another output.model"
+            )
+        if resume:
+            raise SeqpaError(
+                f"{self.model}: this training has ended, and there is no checkpoint to resume; to "
+                "train once more, leave out --resume"
+            )
+        difference = difference_of_model(self.config, _FREE | _NOT_LEARNED)
+        if difference is None:
+            self.notes.append(f"replacing {self.model}, which this configuration made before")
+        elif force:
+            self.notes.append(f"replacing {self.model} ({difference})")
+        else:
+            raise SeqpaError(
+                f"{self.model}: is there, and this configuration did not make it ({difference}); "
+                "name another output.model, or say --force to replace it"
+            )
 
     def _refuse_certificate(self, resume: bool) -> None:
         kind = self.config.cost.kind
@@ -186,6 +317,8 @@ class TrainingRun:
                 "a certificate needs the largest cost of each sentence, which is not known for "
                 "the cost python; it is for hamming, zero-one, span, hierarchy and matrix"
             )
+
+    _TOLD = ("config", "data", "epochs")  # the keys of a history
 
     # Checkpoints: first what was told so far, then the state. A kill in between leaves one line
     # too many, which the epoch that is trained again replaces.
@@ -200,21 +333,27 @@ class TrainingRun:
             changed = _first_difference(told.get("config"), self._told()["config"])
             raise SeqpaError(
                 f"{self.checkpoint}: was made with another configuration ({changed}): resume with "
-                "the same, or train afresh without --resume"
+                "the same, or train afresh with --force"
             )
         if told.get("data") != self._told()["data"]:
             raise SeqpaError(
                 f"{self.checkpoint}: was made with other training or dev data: resume with the "
-                "same, or train afresh without --resume"
+                "same, or train afresh with --force"
             )
         self.tagger.load_state(self.checkpoint)
         done = self.tagger.training_state_.epoch
         try:
             self.history = [_from_line(line) for line in told["epochs"]][:done]
         except (KeyError, TypeError):
+            raise _damaged(self._progress) from None
+        if [epoch.number for epoch in self.history] != list(range(1, done + 1)):
+            raise _damaged(self._progress)
+        if done > self.config.learner.epochs:
             raise SeqpaError(
-                f"{self._progress}: is damaged; train afresh without --resume"
-            ) from None
+                f"{self.checkpoint}: stands after epoch {done}, and learner.epochs is "
+                f"{self.config.learner.epochs}: resume with {done} or more, or say --force without "
+                "--resume to begin anew"
+            )
 
     def _told(self) -> dict[str, Any]:
         if not hasattr(self, "_fingerprints"):
@@ -224,23 +363,65 @@ class TrainingRun:
                 for name, corpus in parts.items()
             }
         config = self.config.model_dump(mode="json")
-        for loc in _FREE:
-            section: Any = config
-            for name in loc[:-1]:
-                section = section[name]
-            section.pop(loc[-1])
-        return {
-            "config": config,
-            "data": self._fingerprints,
-            "epochs": [_line(epoch) for epoch in self.history],
-        }
+        _leave_out(config, _FREE)
+        content = (config, self._fingerprints, [_line(epoch) for epoch in self.history])
+        return dict(zip(self._TOLD, content, strict=True))
 
-    def _told_config(self) -> dict[str, Any]:
-        """The configuration for the model's header; a cost's file is to be found from anywhere."""
-        told = self.config.model_dump(mode="json", exclude={"output"})
-        if self.config.cost.kind == "python" and self.config.cost.file is not None:
-            told["cost"]["file"] = str(self.config.path("cost", "file").resolve())
-        return told
+
+def is_made(config: Config) -> bool:
+    """Whether there is nothing left to train: the model is there, of this very configuration.
+
+    Parameters
+    ----------
+    config : Config
+
+    Returns
+    -------
+    bool
+        False too where a checkpoint tells of a training that did not end.
+    """
+    model = config.path("output", "model")
+    if not model.is_file() or model.with_name(model.name + ".checkpoint").exists():
+        return False
+    return difference_of_model(config, _FREE - {("learner", "epochs")} | _NOT_LEARNED) is None
+
+
+def difference_of_model(config: Config, free: Collection[tuple[str, ...]]) -> str | None:
+    """What tells the model that is there from the one that a configuration makes.
+
+    Parameters
+    ----------
+    config : Config
+    free : collection of locations
+        What may differ.
+
+    Returns
+    -------
+    str or None
+        None if nothing does.
+    """
+    try:
+        made_by = read_model(config.path("output", "model")).config
+    except SeqpaError:
+        return "it is no model, or damaged"
+    if made_by is None:
+        return "it was saved from Python"
+    try:
+        old = Config.model_validate(made_by).model_dump(mode="json", exclude={"output"})
+    except ValueError:
+        return "another version of seqpa made it"
+    new = _told_config(config)
+    for told in (old, new):
+        _leave_out(told, free)
+    return None if old == new else _first_difference(old, new)
+
+
+def _told_config(config: Config) -> dict[str, Any]:
+    """The configuration for the model's header; a cost's file is to be found from anywhere."""
+    told = config.model_dump(mode="json", exclude={"output"})
+    if config.cost.kind == "python" and config.cost.file is not None:
+        told["cost"]["file"] = str(config.path("cost", "file").resolve())
+    return told
 
 
 def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
@@ -315,6 +496,12 @@ def _line(epoch: Epoch) -> dict[str, Any]:
 def _from_line(line: dict[str, Any]) -> Epoch:
     if set(line) != set(_HISTORY):
         raise KeyError("a line of the history lacks a key")
+    for key, value in line.items():
+        right = bool if key == "best" else (int, float)
+        if not isinstance(value, right) and not (key == "dev_score" and value is None):
+            raise TypeError(f"{key} is {value!r}")
+        if not 0 <= (value or 0) < 1e300:
+            raise TypeError(f"{key} is {value!r}")
     return Epoch(**{field: line[key] for key, field in _HISTORY.items()})
 
 
@@ -327,9 +514,31 @@ def _read_json(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SeqpaError(f"{path}: cannot be read ({error.strerror}); train afresh") from None
-    except ValueError:
-        raise SeqpaError(f"{path}: is damaged; train afresh without --resume") from None
-    return content if isinstance(content, dict) else {}
+    except (ValueError, RecursionError):
+        raise _damaged(path) from None
+    if not isinstance(content, dict):
+        raise _damaged(path)
+    return content
+
+
+def _damaged(path: Path) -> SeqpaError:
+    return SeqpaError(f"{path}: is damaged; train afresh with --force instead of --resume")
+
+
+def _has_keys(path: Path, keys: set[str]) -> bool:
+    try:
+        return keys == set(_read_json(path))
+    except SeqpaError:
+        return False
+
+
+def _leave_out(config: dict[str, Any], locs: Collection[tuple[str, ...]]) -> None:
+    """Remove these keys, where they are."""
+    for loc in locs:
+        section: Any = config
+        for name in loc[:-1]:
+            section = section.get(name, {})
+        section.pop(loc[-1], None)
 
 
 def _first_difference(old: Any, new: Any, name: str = "") -> str:
