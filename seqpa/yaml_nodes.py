@@ -47,12 +47,13 @@ class _Composer(yaml.SafeLoader):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         """One node with all below it, as yaml does it, between our checks."""
-        event: Any = self.peek_event()
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         mark = event.start_mark
         if isinstance(event, yaml.AliasEvent):
-            if event.anchor in self.anchors and event.anchor not in self._sizes:
-                raise self.fail(mark, f"the alias *{event.anchor} stands inside what it names")
-            self._count(mark, self._sizes.get(event.anchor, 0))
+            name = str(event.anchor)
+            if name in self.anchors and name not in self._sizes:
+                raise self.fail(mark, f"the alias *{name} stands inside what it names")
+            self._count(mark, self._sizes.get(name, 0))
             return super().compose_node(parent, index)
         if event.tag not in (None, "!", _TEXT):
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")

@@ -17,9 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.files import read_text
 from seqpa.schemes import OUTSIDE, type_of
-from seqpa.yaml_nodes import MAX_BYTES, MAX_DEPTH, compose
 
 Label: TypeAlias = Hashable
+# Of a hierarchy, which are gone through one inside the other.
+MAX_LEVELS = 100
 _Node: TypeAlias = "tuple[Label, Any, str]"  # name, what is below it, where it stands
 
 
@@ -76,6 +77,8 @@ class Hierarchy:
         >>> Hierarchy.from_yaml("place: [city, river]\nperson:\n").cost("person", "city")
         3
         """
+        from seqpa.yaml_nodes import MAX_BYTES  # brings yaml, which tagging can do without
+
         if isinstance(source, Path) or "\n" not in source:
             text, name = read_text(source, MAX_BYTES), str(source)
         else:
@@ -91,8 +94,8 @@ class Hierarchy:
 
     def _add(self, nodes: Iterable[_Node], above: tuple[Label, ...]) -> None:
         self._inner.update(above[-1:])
-        if len(above) >= MAX_DEPTH:
-            raise SeqpaError(f"a hierarchy has at most {MAX_DEPTH} levels; {above[0]!r} has more")
+        if len(above) >= MAX_LEVELS:
+            raise SeqpaError(f"a hierarchy has at most {MAX_LEVELS} levels; {above[0]!r} has more")
         for name, below, where in nodes:
             if not isinstance(name, Hashable):
                 raise SeqpaError(f"{where}a label is a name, not {name!r}")
@@ -253,7 +256,7 @@ def cost_matrix(cost: Cost, labels: Sequence[Label]) -> NDArray[np.float64]:
     else:
         try:
             rho = np.array(cost, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise SeqpaError(
                 "a cost is a Hierarchy, a table, a square array or a function of two labels, "
                 f"not {cost!r}"
@@ -300,7 +303,7 @@ def _from_table(table: Mapping[Any, Any], labels: Sequence[Label]) -> NDArray[np
 def _number(value: Any, right: Label, predicted: Label) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise SeqpaError(
             f"the cost of predicting {predicted!r} for {right!r} is {value!r}; a cost is a number"
         ) from None
@@ -326,6 +329,8 @@ def _python_nodes(tree: Any) -> Iterator[_Node]:
 def _yaml_nodes(text: str, file: str) -> Iterator[_Node]:
     """The same from YAML, read as it is written: `no` stays a label, a label given twice shows."""
     import yaml
+
+    from seqpa.yaml_nodes import compose
 
     def where(node: Any) -> str:
         return f"{file}:{node.start_mark.line + 1}: "

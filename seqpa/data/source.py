@@ -158,12 +158,16 @@ def read_blocks(
     decode = _Decoder(encoding, name)
     first_line, newline = 1, ""
     lines, line = _Pieces(), _Pieces()  # of a sentence, and of a line, that has not ended
+
+    def reached() -> int:
+        return first_line + lines.count("\n")
+
     with _opened(path, name) as stream:
         piped = str(path) == "-"
         while True:
             data = _read(stream, size, piped, name)
             at_end = not data or (not piped and len(data) < size)
-            text = decode(data, at_end)
+            text = decode(data, at_end, reached)
             del data  # while a block is read, nothing but the block is kept of it
             end = len(text) if at_end else text.rfind("\n") + 1
             if end or at_end:
@@ -187,7 +191,7 @@ def read_blocks(
             if at_end:
                 return
             if line.length > longest:
-                at = first_line + lines.count("\n")
+                at = reached()
                 problem = f"a line of more than {longest:,} characters: is this a text file?"
             elif lines.length > longest:
                 at = first_line
@@ -351,16 +355,16 @@ class _Decoder:
         self._decoder = codecs.getincrementaldecoder("utf-8-sig" if known == "utf-8" else known)()
         self._encoding = encoding
         self._name = name
-        self._lines = 0  # so many have ended
         self._start = b""
 
-    def __call__(self, data: bytes, at_end: bool) -> str:
+    def __call__(self, data: bytes, at_end: bool, reached: Callable[[], int]) -> str:
+        """The text of the next bytes; `reached` tells the line on which they begin."""
         if len(self._start) < 4:
             self._start += data[:4]
         try:
             text = self._decoder.decode(data, at_end)
         except UnicodeDecodeError as error:
-            line = self._lines + error.object[: error.start].count(b"\n") + 1
+            line = reached() + error.object[: error.start].count(b"\n")
             byte = error.object[error.start]
             what = f"byte 0x{byte:02x} is not valid {self._encoding}; {self._remedy()}"
             raise SeqpaError(f"{self._name}:{line}: {what}") from None
@@ -371,12 +375,11 @@ class _Decoder:
                 f"encoding: {known}-le or {known}-be, or else its true encoding"
             ) from None
         if "\0" in text:
-            line = self._lines + text.count("\n", 0, text.index("\0")) + 1
+            line = reached() + text.count("\n", 0, text.index("\0"))
             raise SeqpaError(
                 f"{self._name}:{line}: a NUL character: this is not a text file, or one of another "
                 "encoding (say, for example, encoding: utf-16)"
             )
-        self._lines += text.count("\n")
         return text
 
     def _remedy(self) -> str:

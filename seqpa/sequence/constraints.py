@@ -106,7 +106,7 @@ def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties
     unknown = set(rules) - {"forbidden", "required"}
     if unknown:
         raise SeqpaError(
-            f"constraints have the key {sorted(unknown)[0]!r}: "
+            f"constraints have the key {min(unknown, key=str)!r}: "
             f"only 'forbidden' and 'required' exist"
         )
     forbidden = rules.get("forbidden", ())
@@ -127,7 +127,7 @@ def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties
                 f"constraints: {followers!r} under 'required' is not a list of labels for {label!r}"
             )
         row = out.pairs[find(label)]
-        allowed = [find(follower) for follower in followers]
+        allowed = {find(follower) for follower in followers}
         row[[k for k in range(len(labels)) if k not in allowed]] = FORBIDDEN
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import fuzz_readers
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -370,3 +371,10 @@ def test_a_closed_standard_input() -> None:
         check=False,
     )
     assert "SeqpaError: <stdin>: is closed; name a file" in done.stderr
+
+
+@pytest.mark.parametrize("target", fuzz_readers.TARGETS)
+def test_mutated_files_are_read_or_refused(target: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Some of what `fuzz_readers.py` does on demand."""
+    fuzz_readers.plain(200, [target])
+    assert "200 inputs read or refused" in capsys.readouterr().out
