@@ -438,7 +438,7 @@ def _synchronise(number: int) -> None:
 
 
 def _synchronise_folder(folder: Path) -> None:
-    """Make the new name survive a crash; where that cannot be, the file is there all the same."""
+    """Make the new name survive a crash, where the system can; the file is there in any case."""
     with suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
         try:
@@ -502,5 +502,5 @@ def _unwritable(path: Path, error: OSError) -> SeqpaError:
 
 
 def _impossible_name(path: Path, error: ValueError) -> SeqpaError:
-    """For a zero byte in a name, or what no file system can spell."""
+    """The error for a name with a zero byte, or one that no file system can hold."""
     return SeqpaError(f"{str(path)!r}: is no name for a file ({error})")

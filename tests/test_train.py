@@ -317,7 +317,7 @@ def test_python_costs(tmp_path: Path) -> None:
     run = TrainingRun(config(tmp_path / "a", cost=cost))
     assert run.tagger.cost(["A"], ["B"]) == 2.0
     for name, message in (
-        ({"function": "doubble"}, "has no function 'doubble'; there are double"),
+        ({"function": "doubble"}, "has no function 'doubble'; did you mean 'double'"),
         ({"file": str(tmp_path / "no.py")}, "no such file"),
         ({"file": str(tmp_path / "json.py")}, "a module 'json' exists already"),
     ):

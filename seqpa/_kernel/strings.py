@@ -99,8 +99,10 @@ def number(
         if j < i and words[begin + j] is word:
             out[i] = out[j]
             continue
-        if not isinstance(word, str):
-            return begin + i
+        if type(word) is not str:
+            if not isinstance(word, str):
+                return begin + i
+            word = str.__str__(word)  # the characters alone: a subclass may hash or compare oddly
         found = numbers.get(word)
         if found is None:
             found = fresh.get(word)
@@ -151,7 +153,7 @@ def prefixes(words, length: cython.Py_ssize_t):
     found: list = []
     word: str
     for item in words:
-        word = str(item)  # exactly a str, not a subclass
+        word = item if type(item) is str else str.__str__(item)
         found.append(word[:length] if len(word) >= length else None)
     return found
 
@@ -163,7 +165,7 @@ def suffixes(words, length: cython.Py_ssize_t):
     word: str
     n: cython.Py_ssize_t
     for item in words:
-        word = str(item)
+        word = item if type(item) is str else str.__str__(item)
         n = len(word)
         found.append(word[n - length :] if n >= length else None)
     return found
@@ -174,8 +176,10 @@ def suffixes(words, length: cython.Py_ssize_t):
 def starts(
     lengths: cython.const[cython.longlong][::1], out: cython.longlong[::1]
 ) -> cython.Py_ssize_t:
-    """out[s] = the lengths before s, added up, and at the end all of them; returns the least of the
-    lengths and zero."""
+    """out[s] = the sum of the lengths before s, and the last entry the sum of all.
+
+    Returns the least length if it is negative, otherwise 0.
+    """
     least: cython.Py_ssize_t = 0
     s: cython.Py_ssize_t
     out[0] = 0
@@ -318,7 +322,7 @@ def with_upper(words):
     found: list = []
     word: str
     for item in words:
-        word = str(item)
+        word = item if type(item) is str else str.__str__(item)
         flag = None
         for character in word:
             if character.isupper():
@@ -338,7 +342,7 @@ def with_digit(words):
     found: list = []
     word: str
     for item in words:
-        word = str(item)
+        word = item if type(item) is str else str.__str__(item)
         flag = None
         for character in word:
             if "0" <= character <= "9" or (character > "\x7f" and character.isdecimal()):
@@ -358,7 +362,7 @@ def with_hyphen(words):
     found: list = []
     word: str
     for item in words:
-        word = str(item)
+        word = item if type(item) is str else str.__str__(item)
         found.append("" if "-" in word else None)
     return found
 

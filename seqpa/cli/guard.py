@@ -86,7 +86,7 @@ def orderly_end() -> Iterator[None]:
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with its errors told in one line.
+    """Wrap a command so that its errors become one line.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def abandon_stdout() -> None:
-    """Let nothing more be written there: what is buffered would fail again when Python ends."""
+    """Let nothing more reach standard output: what is buffered would fail again at the end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

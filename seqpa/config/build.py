@@ -12,7 +12,7 @@ from seqpa.config.schema import Config
 from seqpa.config.yaml_lines import read_mapping
 from seqpa.core.costs import Hierarchy
 from seqpa.data import Corpus, read
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.model import import_function
 from seqpa.sequence.presets import preset
 from seqpa.sequence.templates import parse, parse_all
@@ -232,8 +232,7 @@ def load_function(name: str, file: Path | None) -> Callable[..., Any]:
     function = getattr(module, name.rpartition(":")[2], None)
     if not callable(function):
         known = [n for n, v in vars(module).items() if callable(v) and v.__module__ == file.stem]
-        there = f"; there are {', '.join(known)}" if known else ""
-        raise SeqpaError(f"{file} has no function {name!r}{there}")
+        raise SeqpaError(f"{file} has no function {name!r}{did_you_mean(name, known)}")
     return function
 
 

@@ -166,7 +166,7 @@ class CostSettings(Section):
 
 
 class TransitionRules(Section):
-    """Transitions that may not or must happen."""
+    """Which label may not follow which, and which are the only ones that may."""
 
     forbidden: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(
         default=[], description="pairs [label, next label] that never occur"
@@ -212,7 +212,7 @@ class OutputSettings(Section):
 
 
 class Config(Section):
-    """A whole configuration: of a file (`load_config`), or of a mapping.
+    """A whole configuration, from a file (`load_config`) or from a mapping.
 
     Examples
     --------

@@ -74,7 +74,7 @@ def read_mapping(
 
 
 def place_of(places: Mapping[Loc, str], loc: Sequence[str | int]) -> str:
-    """Where a key stands, or else the nearest of those that it is below.
+    """Where a key stands; for one that the file does not have, where the section above it stands.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What each mistake costs: ρ(y, y') of PA 2006, Section 8.
+"""What each mistake costs: ρ(y, y') of PA 2006, §8.
 
 A cost says what predicting y' is worth where y is right: zero for y' = y, otherwise anything from
 zero up, and not necessarily the same both ways. People write it as a table, a function, or a tree

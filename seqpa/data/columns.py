@@ -94,6 +94,6 @@ class Columns:
         return (full,) if label_required or self.label is None else (full, full - 1)
 
     def inputs(self, with_label: bool) -> list[int]:
-        """Where the input cells stand in a row, which has the label's cell or has not."""
+        """Where the input cells stand in a row with or without the label's cell."""
         row = [n for n in self.all if with_label or n != self.label]
         return [i for i, n in enumerate(row) if n not in (self.label, IGNORED)]

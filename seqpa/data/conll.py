@@ -1,4 +1,4 @@
-"""CoNLL columns: a token a line, its cells between tabs or spaces, a blank line per sentence.
+"""CoNLL columns: a token on each line, cells between tabs or spaces, blank lines between sentences.
 
 What is not a token:
 - a blank line, or one of spaces only; it ends the sentence;

@@ -1,4 +1,4 @@
-"""CoNLL-U: ten tab-separated fields a token, ``#`` comments, multiword ranges and empty nodes.
+"""CoNLL-U: ten tab-separated fields for a token, ``#`` comments, multiword ranges and empty nodes.
 
 Ranges (``3-4``) and empty nodes (``5.1``) are not tokens to tag: they are skipped on reading and
 stand unchanged in the tagged copy. The label is UPOS, XPOS, FEATS, or UPOS and FEATS together

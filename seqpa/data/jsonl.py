@@ -1,4 +1,4 @@
-"""JSON lines: one sentence a line, ``{"tokens": [...], "labels": [...]}``.
+"""JSON lines: a sentence on each line, ``{"tokens": [...], "labels": [...]}``.
 
 A token is a string, a list of cells (in the order of the configured columns) or an object of
 them (by name); the label may also be a cell of each token instead of standing in ``labels``.
@@ -23,7 +23,7 @@ from seqpa.errors import SeqpaError
 
 @dataclass(frozen=True, slots=True)
 class JsonLayout:
-    """The objects of a block, its sentences without tokens among them."""
+    """The objects of a block, also those of sentences without tokens."""
 
     block: Block
     objects: list[tuple[int, dict[str, Any]]]
@@ -132,7 +132,7 @@ class JsonReader:
         return rows, labels
 
     def _token(self, token: Any) -> tuple[list[str], Any]:
-        """A token's input cells, and the label that stands beside them or None."""
+        """A token's input cells, and its label or None."""
         plan = self._columns
         label = None
         if isinstance(token, str):

@@ -113,5 +113,5 @@ def open_sink(target: str | Path | TextIO, encoding: str = "utf-8") -> Iterator[
 
 
 def _is_compressed(path: Path) -> bool:
-    """Whether the file that a path leads to is called so; devices and pipes pass text as it is."""
+    """Whether the file, links followed, is called .gz; devices and pipes get plain text."""
     return os.path.realpath(path).endswith(".gz") and (path.is_file() or not path.exists())

@@ -17,7 +17,7 @@ import numpy as np
 from seqpa.data.corpus import Corpus, Extras
 from seqpa.data.lines import check_lengths
 from seqpa.data.source import Block, Limits, after_last_line
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 
 TOKENIZERS = ("nltk", "whitespace")
 _SPACES = re.compile(r"[ \t]+")
@@ -28,7 +28,7 @@ _CLOSED_LINE = re.compile(r"[.!?…][\"'”’»)\]]*[ \t]*\n")
 
 @dataclass(frozen=True, slots=True)
 class TextLayout:
-    """A block of one sentence a line, its blank lines among them."""
+    """A block with a sentence on each line, and its blank lines."""
 
     block: Block
     sentence_at: list[int]
@@ -82,7 +82,9 @@ class TextReader:
         limits: Limits | None = None,
     ) -> None:
         if tokenizer not in TOKENIZERS:
-            raise SeqpaError(f"tokenizer: {tokenizer!r} is none of {', '.join(TOKENIZERS)}")
+            hint = did_you_mean(tokenizer, TOKENIZERS, listed=False)
+            known = ", ".join(TOKENIZERS)
+            raise SeqpaError(f"tokenizer: {tokenizer!r} is none of {known}{hint}")
         self._tokenizer = tokenizer
         self._language = language
         self._keep_layout = keep_layout
@@ -108,7 +110,7 @@ class TextReader:
 
 
 def render_inline(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
-    """One sentence a line, each word as ``word_label``.
+    """A sentence on each line, each word as ``word_label``.
 
     Parameters
     ----------

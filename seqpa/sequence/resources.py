@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.files import read_text
 
 Arrays = dict[str, NDArray]
@@ -117,14 +117,36 @@ class Lexicon:
         return cls(lines)
 
     def to_arrays(self, name: str) -> Arrays:
-        """The entries as arrays whose names begin with `name`."""
+        """The entries as arrays.
+
+        Parameters
+        ----------
+        name : str
+            The arrays' names begin with it.
+
+        Returns
+        -------
+        dict of arrays
+        """
         return pack_strings(f"{name}.words", [word for entry in self.entries for word in entry]) | {
             f"{name}.lengths": np.array([len(entry) for entry in self.entries], np.int64)
         }
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray], name: str) -> Lexicon:
-        """The inverse of `to_arrays`."""
+        """The inverse of `to_arrays`.
+
+        Parameters
+        ----------
+        arrays : mapping of arrays
+            Those of a model file.
+        name : str
+            As for `to_arrays`.
+
+        Returns
+        -------
+        Lexicon
+        """
         words = unpack_strings(arrays, f"{name}.words")
         lengths = get_array(arrays, f"{name}.lengths", np.int64)
         if len(lengths) and lengths.min() < 1:
@@ -175,13 +197,35 @@ class Clusters:
         return cls(paths)
 
     def to_arrays(self, name: str) -> Arrays:
-        """The words and paths as arrays whose names begin with `name`."""
+        """The words and paths as arrays.
+
+        Parameters
+        ----------
+        name : str
+            The arrays' names begin with it.
+
+        Returns
+        -------
+        dict of arrays
+        """
         words = pack_strings(f"{name}.words", list(self.paths))
         return words | pack_strings(f"{name}.paths", list(self.paths.values()))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray], name: str) -> Clusters:
-        """The inverse of `to_arrays`."""
+        """The inverse of `to_arrays`.
+
+        Parameters
+        ----------
+        arrays : mapping of arrays
+            Those of a model file.
+        name : str
+            As for `to_arrays`.
+
+        Returns
+        -------
+        Clusters
+        """
         words = unpack_strings(arrays, f"{name}.words")
         paths = unpack_strings(arrays, f"{name}.paths")
         if len(words) != len(paths):
@@ -211,18 +255,18 @@ def load(name: str, kind: str, given: Mapping[str, Resource | str | Path]) -> Re
 
     Examples
     --------
-    >>> load("cities", "lexicon", {"towns": Lexicon(["Graz"])})
+    >>> load("cities", "lexicon", {"city": Lexicon(["Graz"]), "river": Lexicon(["Mur"])})
     Traceback (most recent call last):
         ...
-    seqpa.errors.SeqpaError: no lexicon is named 'cities'; given are: towns
+    seqpa.errors.SeqpaError: no lexicon is named 'cities'; did you mean 'city'?
     """
     if not isinstance(given, Mapping):
         raise SeqpaError(
             f"resources are {given!r}: give a file for each name, as in {{{name!r}: 'names.txt'}}"
         )
     if name not in given:
-        names = f"given are: {', '.join(given)}" if given else "none was given"
-        raise SeqpaError(f"no {kind} is named {name!r}; {names}")
+        hint = did_you_mean(name, given) if given else "; none was given"
+        raise SeqpaError(f"no {kind} is named {name!r}{hint}")
     found = given[name]
     if isinstance(found, (str, Path)):
         return KINDS[kind].read(found)

@@ -39,7 +39,7 @@ _RESERVED = (*KINDS, "pair")
 class Attribute:
     """An attribute of a column's words.
 
-    Attributes
+    Parameters
     ----------
     kind : str or None
         Its name in `seqpa.sequence.attributes.KINDS`; None is the word itself.
@@ -71,7 +71,7 @@ class Attribute:
 class Part:
     """An attribute at an offset from the token.
 
-    Attributes
+    Parameters
     ----------
     attribute : Attribute
         What is seen.
@@ -90,7 +90,7 @@ class Part:
 class Template:
     """A conjunction of parts.
 
-    Attributes
+    Parameters
     ----------
     parts : tuple of Part
         What is seen together.
