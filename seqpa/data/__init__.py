@@ -27,12 +27,20 @@ from pathlib import Path
 from typing import Protocol, TextIO, TypeAlias
 
 from seqpa.data.corpus import Corpus, Extras, Layout, Sentence, Token
-from seqpa.data.source import BLOCK_BYTES, Block, read_blocks, source_name
+from seqpa.data.source import (
+    BLOCK_BYTES,
+    MAX_SENTENCE_TOKENS,
+    Block,
+    Limits,
+    read_blocks,
+    source_name,
+)
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.schemes import SCHEMES, check_scheme, convert, describe, violation
 
 __all__ = [
     "FORMATS",
+    "MAX_SENTENCE_TOKENS",
     "Corpus",
     "Extras",
     "Layout",
@@ -71,6 +79,7 @@ def read(
     with_labels: bool = True,
     tokenizer: str = "nltk",
     language: str = "english",
+    max_sentence_tokens: int = MAX_SENTENCE_TOKENS,
 ) -> Corpus:
     """Read a whole file.
 
@@ -95,6 +104,9 @@ def read(
         Whether the labels are read. Without, a column file may have the label's column or not.
     tokenizer, language : str
         For plain text: nltk or whitespace, and the language of NLTK's sentence model.
+    max_sentence_tokens : int
+        A longer sentence is an error: probably the blank lines between sentences are missing. A
+        sentence may also have 64 characters for each of these tokens, and a million at least.
 
     Returns
     -------
@@ -119,6 +131,7 @@ def read(
         with_labels=with_labels,
         tokenizer=tokenizer,
         language=language,
+        max_sentence_tokens=max_sentence_tokens,
         chunk_bytes=BLOCK_BYTES,
         pool={},
     )
@@ -135,6 +148,7 @@ def read_chunks(
     with_labels: bool = True,
     tokenizer: str = "nltk",
     language: str = "english",
+    max_sentence_tokens: int = MAX_SENTENCE_TOKENS,
     keep_layout: bool = False,
     chunk_bytes: int = CHUNK_BYTES,
     pool: dict[str, str] | None = None,
@@ -143,7 +157,8 @@ def read_chunks(
 
     Parameters
     ----------
-    path, format, columns, label, encoding, scheme, with_labels, tokenizer, language
+    path, format, columns, label, encoding, scheme, with_labels, tokenizer, language, \
+max_sentence_tokens
         As for `read`.
     keep_layout : bool
         Keep what `write_tagged` needs for a faithful copy: comments, blank lines, every other
@@ -175,8 +190,9 @@ def read_chunks(
         chunks = read_nltk(str(path), columns, label or "label", with_labels)
     else:
         layout = keep_layout or to_scheme is not None
-        reader = _reader(format, columns, label, with_labels, tokenizer, language, layout)
-        blocks = read_blocks(path, encoding, reader.cut, chunk_bytes)
+        limits = Limits(max_sentence_tokens)
+        reader = _reader(format, columns, label, with_labels, tokenizer, language, layout, limits)
+        blocks = read_blocks(path, encoding, reader.cut, chunk_bytes, limits)
         chunks = (reader.parse(block, {} if pool is None else pool) for block in blocks)
     sentences = 0
     for corpus in chunks:
@@ -277,6 +293,7 @@ def _reader(
     tokenizer: str,
     language: str,
     keep_layout: bool,
+    limits: Limits,
 ) -> Reader:
     if format == "text":
         if with_labels:
@@ -285,12 +302,12 @@ def _reader(
             )
         from seqpa.data.text import TextReader
 
-        return TextReader(tokenizer, language, keep_layout)
+        return TextReader(tokenizer, language, keep_layout, limits)
     if format == "conllu":
         from seqpa.data.conllu import ConlluReader
 
         fields = ("word",) if columns is None else columns
-        return ConlluReader(fields, label or "upos", with_labels, keep_layout)
+        return ConlluReader(fields, label or "upos", with_labels, keep_layout, limits)
     from seqpa.data.columns import Columns
 
     names = ("word", "label") if columns is None else columns
@@ -298,10 +315,10 @@ def _reader(
     if format == "jsonl":
         from seqpa.data.jsonl import JsonReader
 
-        return JsonReader(plan, with_labels, keep_layout)
+        return JsonReader(plan, with_labels, keep_layout, limits)
     from seqpa.data.conll import ConllReader
 
-    return ConllReader(plan, with_labels, keep_layout)
+    return ConllReader(plan, with_labels, keep_layout, limits)
 
 
 class _SchemeChange:

@@ -10,15 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from seqpa.data.corpus import Corpus, Extras
-from seqpa.data.source import Block, after_last_blank_line, after_last_line
+from seqpa.data.lines import check_lengths
+from seqpa.data.source import Block, Limits, after_last_line
 from seqpa.errors import SeqpaError, did_you_mean
 
 TOKENIZERS = ("nltk", "whitespace")
 _SPACES = re.compile(r"[ \t]+")
+_BLANK_LINE = re.compile(r"^[ \t]*\n", re.MULTILINE)
+_LONG_PARAGRAPH = 1 << 15
 _CLOSED_LINE = re.compile(r"[.!?…][\"'”’»)\]]*[ \t]*\n")
 
 
@@ -60,6 +64,8 @@ class TextReader:
         Of NLTK's sentence model.
     keep_layout : bool
         Whether the corpora keep what a tagged copy needs (whitespace only).
+    limits : Limits, optional
+        How long a sentence may be.
 
     Examples
     --------
@@ -69,7 +75,11 @@ class TextReader:
     """
 
     def __init__(
-        self, tokenizer: str = "nltk", language: str = "english", keep_layout: bool = False
+        self,
+        tokenizer: str = "nltk",
+        language: str = "english",
+        keep_layout: bool = False,
+        limits: Limits | None = None,
     ) -> None:
         if tokenizer not in TOKENIZERS:
             hint = did_you_mean(tokenizer, TOKENIZERS, listed=False)
@@ -78,16 +88,21 @@ class TextReader:
         self._tokenizer = tokenizer
         self._language = language
         self._keep_layout = keep_layout
-        self.cut = after_last_line if tokenizer == "whitespace" else _after_last_sentence
+        self._limits = limits or Limits()
+        self.cut = after_last_line if tokenizer == "whitespace" else _Paragraphs()
 
     def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
         """The sentences of a block; equal strings become one object through ``pool``."""
         if self._tokenizer == "nltk":
             sentences = _nltk_sentences(block.text, self._language, block.source)
-            return _corpus(sentences, pool)
+            corpus = _corpus(sentences, pool)
+            # The words of a sentence are no lines: only where the block begins is known.
+            check_lengths(block, corpus.lengths, np.zeros(corpus.n_tokens, int), self._limits)
+            return corpus
         lines = [_SPACES.split(line.strip(" \t")) for line in block.lines]
         sentence_at = [i for i, words in enumerate(lines) if words != [""]]
         corpus = _corpus([lines[i] for i in sentence_at], pool)
+        check_lengths(block, corpus.lengths, np.repeat(sentence_at, corpus.lengths), self._limits)
         if self._keep_layout:
             lengths = corpus.lengths.tolist()
             corpus.layout = TextLayout(block, sentence_at, lengths, corpus.columns[0])
@@ -129,10 +144,43 @@ def _corpus(sentences: Sequence[Sequence[str]], pool: dict[str, str]) -> Corpus:
     return Corpus(("word",), [words], lengths)
 
 
-def _after_last_sentence(text: str) -> int:
-    """Where text may be cut: after a blank line or else after a line that closes a sentence."""
-    end = after_last_blank_line(text)
-    return end or max((match.end() for match in _CLOSED_LINE.finditer(text)), default=0)
+class _Paragraphs:
+    """Where text may be cut: after blank lines.
+
+    A paragraph without an end is cut after a line that closes a sentence. Which line that is
+    depends on the paragraph alone, not on when its lines arrive.
+    """
+
+    def __init__(self) -> None:
+        self._length = 0  # of the paragraph so far
+
+    def __call__(self, lines: str) -> int:
+        return max(self.cuts(lines), default=0)
+
+    def cuts(self, lines: str) -> list[int]:
+        """Every place where these lines, the next ones, may be cut."""
+        found: list[int] = []
+        begin = 0
+        for blank in _BLANK_LINE.finditer(lines):
+            found += self._closed(lines, begin, blank.start())
+            begin = blank.end()
+            found.append(begin)
+            self._length = 0
+        return found + self._closed(lines, begin, len(lines))
+
+    def _closed(self, lines: str, begin: int, end: int) -> list[int]:
+        """The cuts inside a paragraph, of which these are the next lines."""
+        found: list[int] = []
+        while begin < end:
+            enough = max(begin, begin + _LONG_PARAGRAPH - self._length)
+            line = _CLOSED_LINE.search(lines, enough, end)
+            if line is None:
+                self._length += end - begin
+                break
+            begin = line.end()
+            found.append(begin)
+            self._length = 0
+        return found
 
 
 def _nltk_sentences(text: str, language: str, source: str) -> list[list[str]]:
@@ -141,8 +189,8 @@ def _nltk_sentences(text: str, language: str, source: str) -> list[list[str]]:
     try:
         found = [
             sentence
-            for paragraph in re.split(r"\n[ \t]*\n", text)
-            for sentence in sent_tokenize(paragraph, language)
+            for begin, end in pairwise([0, *_Paragraphs().cuts(text), len(text)])
+            for sentence in sent_tokenize(text[begin:end], language)
         ]
     except LookupError:
         raise SeqpaError(

@@ -130,7 +130,7 @@ def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties
                 f"constraints: {followers!r} under 'required' is not a list of labels for {label!r}"
             )
         row = out.pairs[find(label)]
-        allowed = [find(follower) for follower in followers]
+        allowed = {find(follower) for follower in followers}
         row[[k for k in range(len(labels)) if k not in allowed]] = FORBIDDEN
 
 

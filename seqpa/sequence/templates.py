@@ -28,6 +28,7 @@ from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.sequence.attributes import KINDS, Kind
 
 MAX_OFFSET = 99
+MAX_LENGTH = 10_000
 _NAME = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
@@ -137,6 +138,10 @@ you mean 'suffix'?
     """
     if not isinstance(text, str):
         raise SeqpaError(f"a template is a string such as 'word[-1]|word[0]', not {text!r}")
+    if len(text) > MAX_LENGTH:
+        raise SeqpaError(
+            f"template {text[:20]!r}...: {len(text):,} characters, {MAX_LENGTH:,} are the most"
+        )
     check_columns(columns)
     return _Parser(text, columns).template()
 
