@@ -29,10 +29,17 @@ def tag(
     columns: Columns = None,
     encoding: Encoding = None,
     tokenizer: Annotated[
-        str, typer.Option(help="For the format text: nltk, or whitespace (a sentence a line).")
-    ] = "nltk",
+        str,
+        typer.Option(
+            help="For the format text: builtin, punkt (NLTK's), whitespace (a sentence a line), "
+            "or a function of your own, module:function."
+        ),
+    ] = "builtin",
     language: Annotated[
-        str, typer.Option(help="For the format text with NLTK's tokenizer.")
+        str,
+        typer.Option(
+            help="For the format text: english, german, french, spanish, any; or Punkt's."
+        ),
     ] = "english",
     nbest: Annotated[
         int,
@@ -61,6 +68,7 @@ def tag(
     from seqpa.cli.inputs import load, reading
     from seqpa.data import read_chunks, write_tagged
     from seqpa.data.sink import open_sink
+    from seqpa.model import import_function
 
     tagger, file = load(model, allow_imports)
     how = reading(tagger, file, format, columns, encoding)
@@ -71,7 +79,7 @@ def tag(
         input,
         **arguments,
         with_labels=False,
-        tokenizer=tokenizer,
+        tokenizer=import_function(tokenizer) if ":" in tokenizer else tokenizer,
         language=language,
         keep_layout=True,
     )

@@ -24,12 +24,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Protocol, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 
 from seqpa.data.corpus import Corpus, Extras, Layout, Sentence, Token
 from seqpa.data.source import BLOCK_BYTES, Block, read_blocks, source_name
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.schemes import SCHEMES, check_scheme, convert, describe, violation
+
+if TYPE_CHECKING:
+    from seqpa.data.text import Tokenizer
 
 __all__ = [
     "FORMATS",
@@ -69,7 +72,7 @@ def read(
     encoding: str = "utf-8",
     scheme: str | None = None,
     with_labels: bool = True,
-    tokenizer: str = "nltk",
+    tokenizer: Tokenizer = "builtin",
     language: str = "english",
 ) -> Corpus:
     """Read a whole file.
@@ -93,8 +96,10 @@ def read(
         Check chunk labels and convert them to this scheme: iob1, iob2 or bioes.
     with_labels : bool
         Whether the labels are read. Without, a column file may have the label's column or not.
-    tokenizer, language : str
-        For plain text: nltk or whitespace, and the language of NLTK's sentence model.
+    tokenizer : str or callable
+        For plain text: builtin, punkt (NLTK's), whitespace, or a function; see `seqpa.data.text`.
+    language : str
+        Of plain text, for the built-in rules (english, german, french, spanish, any) or Punkt.
 
     Returns
     -------
@@ -133,7 +138,7 @@ def read_chunks(
     encoding: str = "utf-8",
     scheme: str | None = None,
     with_labels: bool = True,
-    tokenizer: str = "nltk",
+    tokenizer: Tokenizer = "builtin",
     language: str = "english",
     keep_layout: bool = False,
     chunk_bytes: int = CHUNK_BYTES,
@@ -274,7 +279,7 @@ def _reader(
     columns: Sequence[str] | None,
     label: str | None,
     with_labels: bool,
-    tokenizer: str,
+    tokenizer: Tokenizer,
     language: str,
     keep_layout: bool,
 ) -> Reader:
