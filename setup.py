@@ -17,7 +17,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 if sys.platform == "win32":
-    COMPILE, LINK, UNHURRIED = ["/O2", "/fp:fast"], [], ["/O1"]
+    COMPILE, LINK, SHARED_COMPILE = ["/O2", "/fp:fast"], [], ["/O2"]
 else:
     # Let the compiler reorder sums and vectorise them; all input is checked to be finite. Not
     # -ffast-math: linked into a shared library it switches denormals off for the whole process.
@@ -36,7 +36,7 @@ else:
     # macOS keeps debug information outside the library, and its linker has no -s.
     stripped = sys.platform != "darwin" and os.environ.get("SEQPA_SYMBOLS") != "1"
     LINK = ["-Wl,-s"] if stripped else []
-    UNHURRIED = ["-O1", "-g0"]
+    SHARED_COMPILE = ["-O2", "-g0"]
 
 KERNELS = sorted(p for p in Path("seqpa/_kernel").glob("*.py") if not p.stem.startswith("_"))
 SHARED = "seqpa._kernel._cython"
@@ -64,7 +64,7 @@ def main() -> None:
     )
     for extension in extensions:  # set here, since cythonize makes new ones and forgets some of it
         extension.optional = True
-        extension.extra_compile_args = UNHURRIED if extension.name == SHARED else COMPILE
+        extension.extra_compile_args = SHARED_COMPILE if extension.name == SHARED else COMPILE
         extension.extra_link_args = LINK
     setup(ext_modules=extensions, options={"build_ext": {"parallel": WORKERS}})
 

@@ -1,5 +1,4 @@
-"""What chains are made of: encoded sentences, the weights of their features, and differences over
-these weights.
+"""The weights of sentences' features, and differences over these weights.
 
 Nothing here allocates: a store that is full returns to its Python caller, which grows the arrays
 and calls again. C types of attributes stand in store.pxd.
@@ -14,6 +13,9 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.seqpa._kernel.prefetch import prefetch
+    from cython.cimports.seqpa._kernel.sequences import Scratch, Sequences
+else:
+    from seqpa._kernel.sequences import Scratch, Sequences
 
 COMPILED = cython.compiled
 
@@ -24,44 +26,6 @@ _PICKED = cython.declare(cython.Py_ssize_t, 64)
 # How many slots of its table a SparseDelta uses at first; a power of two.
 SMALLEST = 256
 _SMALLEST = cython.declare(cython.Py_ssize_t, 256)
-
-
-@cython.final
-@cython.cclass
-class Scratch:
-    """Buffers for decoding one sentence; each thread has its own."""
-
-    def __init__(self, em, picked, s, kept, n_kept, best, pairs, path):
-        self.em = em
-        self.picked = picked
-        self.s = s
-        self.kept = kept
-        self.n_kept = n_kept
-        self.best = best
-        self.pairs = pairs
-        self.flat_pairs = pairs.reshape(-1)
-        self.path = path
-
-
-@cython.final
-@cython.cclass
-class Sequences:
-    """Encoded sentences. Token t of all has features[indptr[t]:indptr[t+1]], of which there are
-    n_features; values may be empty (all 1). Sentence i has the tokens starts[i]:starts[i+1]. Pair
-    features likewise."""
-
-    def __init__(self, starts, indptr, features, values, pair_indptr, pair_features, pair_values):
-        self.starts = starts
-        self.indptr = indptr
-        self.features = features
-        self.n_features = len(features)
-        self.values = values
-        self.pair_indptr = pair_indptr
-        self.pair_features = pair_features
-        self.pair_values = pair_values
-        self.has_values = values is not None
-        self.has_pairs = pair_indptr is not None
-        self.has_pair_values = pair_values is not None
 
 
 @cython.final
@@ -195,7 +159,7 @@ class Store:
         for k in range(self.width):
             work.em[k] = 0.0
         if cython.compiled:
-            # Rows lie all over the memory: ask for those of the next tokens in time.
+            # Rows are scattered over memory: prefetch those of the next tokens.
             for j in range(begin, min(end, last)):
                 f = data.features[j + 40]
                 prefetch(cython.address(self.places[2 * f]))
@@ -217,8 +181,7 @@ class Store:
     def add_rows(
         self, data: Sequences, begin: cython.Py_ssize_t, end: cython.Py_ssize_t, work: Scratch
     ) -> cython.void:
-        """Add the rows of features begin:end, at most _PICKED, to work.em: the sparse ones at
-        once, the dense ones together."""
+        """work.em += the rows of features begin:end, at most _PICKED: sparse ones, then dense."""
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
         e: cython.Py_ssize_t
@@ -516,8 +479,7 @@ class Store:
 
     @cython.ccall
     def copy_into(self, new: Store):
-        """Copy all rows, in order of feature and without holes, into a larger or wider store; with
-        their sums and gains, where this one has them."""
+        """Copy all rows, with sums and gains, into a larger or wider store, without holes."""
         f: cython.Py_ssize_t
         e: cython.Py_ssize_t
         start: cython.Py_ssize_t

@@ -1,7 +1,8 @@
 cimport cython
 
 from seqpa._kernel.chain cimport Chain
-from seqpa._kernel.store cimport SparseDelta, Scratch, Sequences
+from seqpa._kernel.sequences cimport Scratch, Sequences
+from seqpa._kernel.store cimport SparseDelta
 
 @cython.final
 cdef class Trainer:

@@ -13,13 +13,15 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.libc.math import sqrt
+    from cython.cimports.seqpa._kernel.sequences import Scratch, Sequences
     from cython.cimports.seqpa._kernel.steps import step_size
-    from cython.cimports.seqpa._kernel.store import Scratch, Sequences, SparseDelta
+    from cython.cimports.seqpa._kernel.store import SparseDelta
 else:
     from math import sqrt
 
+    from seqpa._kernel.sequences import Scratch, Sequences
     from seqpa._kernel.steps import step_size
-    from seqpa._kernel.store import Scratch, Sequences, SparseDelta
+    from seqpa._kernel.store import SparseDelta
 
 COMPILED = cython.compiled
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel.chain import FORBIDDEN, Chain
-from seqpa._kernel.store import PICKED, Scratch, Sequences, Store
+from seqpa._kernel.sequences import Scratch, Sequences
+from seqpa._kernel.store import PICKED, Store
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.weights import Float32, FrozenWeights, Int32, TrainingWeights, padded

@@ -184,8 +184,8 @@ class AttributeLayout:
             words.add_unknown(fresh, at, np.array([rows.shape[1] for rows in values], np.int64))
 
     def _join(self, known: list[int]) -> template_features.Words:
-        """All columns' tables in one array; where only the word itself is asked for, none is
-        needed."""
+        """All columns' tables in one array; a column of which only the words
+        themselves are used needs none."""
         tables = [c.table if c.computes else c.table[:0] for c in self._columns]
         used = [table for table in tables if table.size]
         joined = used[0].reshape(-1) if len(used) == 1 else np.concatenate([_NO_ROWS, *used], None)

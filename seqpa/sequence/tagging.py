@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from seqpa._kernel import strings, template_features
 from seqpa._kernel.runner import Runner
-from seqpa._kernel.store import Sequences
+from seqpa._kernel.sequences import Sequences
 from seqpa.sequence.chain import NO_LABELS, scratch
 from seqpa.sequence.composed import composed
 from seqpa.sequence.constraints import Penalties
