@@ -113,7 +113,7 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     ),
     "output is a directory": (["train", "c.yaml", "--set", "output.model=."], "is a directory"),
     "illegal labels": (
-        ["train", "c.yaml", "--set", "data.scheme=iob2", "--set", "data.train=illegal.conll"],
+        ["train", "c.yaml", "--set", "data.labels=strict", "--set", "data.train=illegal.conll"],
         "illegal.conll:",
     ),
     "bad template": (

@@ -197,7 +197,7 @@ def test_illegal_training_labels_are_refused_with_their_place() -> None:
 @pytest.mark.parametrize(
     ("constraints", "message"),
     [
-        ("iob", "choose 'bio' or 'bioes'"),
+        ("iob", "choose one of 'bio', "),
         (["bio"], "not list"),
         ({"forbiden": []}, "'forbiden'"),
         ({"forbidden": [["N", "V", "D"]]}, "not a pair"),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
 
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, SeqpaWarning
 
 USER_ERROR = 2
 # As a shell reports a program that the closed pipe ended.
@@ -52,7 +54,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            with _one_line_warnings():
+                command(*args, **kwargs)
             sys.stdout.flush()
         except SeqpaError as error:
             raise typer.Exit(error_line(str(error))) from None
@@ -70,6 +73,23 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(INTERRUPTED) from None
 
     return run
+
+
+@contextmanager
+def _one_line_warnings() -> Iterator[None]:
+    """Print seqpa's own warnings as ``seqpa: warning: ...``, each once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", SeqpaWarning)
+        usual = warnings.showwarning
+
+        def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
+            if issubclass(category, SeqpaWarning):
+                print(f"seqpa: warning: {' '.join(str(message).split())}", file=sys.stderr)
+            else:
+                usual(message, category, *rest, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 def abandon_stdout() -> None:

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 
 from seqpa.data.corpus import Corpus, Extras, Layout, Sentence, Token
+from seqpa.data.labels import LabelReading
 from seqpa.data.source import BLOCK_BYTES, Block, read_blocks, source_name
 from seqpa.errors import SeqpaError, did_you_mean
-from seqpa.schemes import SCHEMES, check_scheme, convert, describe, violation
 
 if TYPE_CHECKING:
     from seqpa.data.text import Tokenizer
@@ -71,6 +71,7 @@ def read(
     label: str | None = None,
     encoding: str = "utf-8",
     scheme: str | None = None,
+    labels: str = "repair",
     with_labels: bool = True,
     tokenizer: Tokenizer = "builtin",
     language: str = "english",
@@ -93,7 +94,10 @@ def read(
     encoding : str
         Of the file.
     scheme : str, optional
-        Check chunk labels and convert them to this scheme: iob1, iob2 or bioes.
+        Convert chunk labels to this scheme; see `seqpa.schemes`.
+    labels : str
+        Illegal chunk labels are read as conlleval reads them, with a warning (``repair``, where
+        there is a `scheme`), or are an error (``strict``).
     with_labels : bool
         Whether the labels are read. Without, a column file may have the label's column or not.
     tokenizer : str or callable
@@ -121,6 +125,7 @@ def read(
         label=label,
         encoding=encoding,
         scheme=scheme,
+        labels=labels,
         with_labels=with_labels,
         tokenizer=tokenizer,
         language=language,
@@ -137,6 +142,7 @@ def read_chunks(
     label: str | None = None,
     encoding: str = "utf-8",
     scheme: str | None = None,
+    labels: str = "repair",
     with_labels: bool = True,
     tokenizer: Tokenizer = "builtin",
     language: str = "english",
@@ -148,7 +154,7 @@ def read_chunks(
 
     Parameters
     ----------
-    path, format, columns, label, encoding, scheme, with_labels, tokenizer, language
+    path, format, columns, label, encoding, scheme, labels, with_labels, tokenizer, language
         As for `read`.
     keep_layout : bool
         Keep what `write_tagged` needs for a faithful copy: comments, blank lines, every other
@@ -172,26 +178,28 @@ def read_chunks(
     """
     if format not in FORMATS:
         raise _unknown_format(format, FORMATS)
-    to_scheme = None if scheme is None else _SchemeChange(scheme, source_name(path))
+    reading = LabelReading(source_name(path), scheme, labels)
+    follow = with_labels and (scheme is not None or labels == "strict")
     chunks: Iterator[Corpus]
     if format == "nltk":
         from seqpa.data.nltk_corpora import read_nltk
 
         chunks = read_nltk(str(path), columns, label or "label", with_labels)
     else:
-        layout = keep_layout or to_scheme is not None
+        layout = keep_layout or follow
         reader = _reader(format, columns, label, with_labels, tokenizer, language, layout)
         blocks = read_blocks(path, encoding, reader.cut, chunk_bytes)
         chunks = (reader.parse(block, {} if pool is None else pool) for block in blocks)
     sentences = 0
     for corpus in chunks:
         sentences += len(corpus)
-        if to_scheme is not None and corpus.labels is not None:
-            corpus.labels = to_scheme(corpus)
+        if follow and corpus.labels is not None:
+            corpus.labels = reading.converted(corpus)
         if not keep_layout:
             corpus.layout = None
         if keep_layout or len(corpus):
             yield corpus
+    reading.finish()
     if not sentences:
         raise SeqpaError(f"{source_name(path)}: there is no sentence in it; is it the right file?")
 
@@ -307,44 +315,6 @@ def _reader(
     from seqpa.data.conll import ConllReader
 
     return ConllReader(plan, with_labels, keep_layout)
-
-
-class _SchemeChange:
-    """Checks that a file's labels are legal in one known scheme, and gives them in another."""
-
-    def __init__(self, scheme: str, source: str) -> None:
-        check_scheme(scheme)
-        self._scheme = scheme
-        self._source = source
-        self._possible = list(SCHEMES)
-        self._sentences = 0
-
-    def __call__(self, corpus: Corpus) -> list[str]:
-        start = 0
-        converted: list[str] = []
-        for labels in corpus.y:
-            self._check(corpus, labels, start)
-            converted.extend(convert(labels, self._scheme))
-            start += len(labels)
-            self._sentences += 1
-        return converted
-
-    def _check(self, corpus: Corpus, labels: list[str], start: int) -> None:
-        illegal = {}
-        for scheme in self._possible:
-            position = violation(labels, scheme)
-            if position is not None:
-                illegal[scheme] = position
-        self._possible = [scheme for scheme in self._possible if scheme not in illegal]
-        if self._possible:
-            return
-        scheme, position = max(illegal.items(), key=lambda item: item[1])
-        token = min(position, len(labels) - 1)
-        if corpus.layout is None:
-            where = f"{self._source}: sentence {self._sentences + 1}, token {token + 1}"
-        else:
-            where = f"{self._source}:{corpus.layout.line_of(start + token)}"
-        raise SeqpaError(f"{where}: {describe(labels, position, scheme)}")
 
 
 def _flat(labels: Labels) -> Sequence[str]:
