@@ -35,7 +35,7 @@ class Section(BaseModel):
 class DataSettings(Section):
     """What is learned from."""
 
-    format: Literal["conll", "conllu", "jsonl", "nltk"] = Field(
+    format: Literal["conll", "conllu", "jsonl", "csv", "slash", "spans", "parquet", "nltk"] = Field(
         default="conll", description="how the files are written; nltk names corpora of NLTK's"
     )
     columns: list[str] | None = Field(

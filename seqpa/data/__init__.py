@@ -1,4 +1,4 @@
-"""Corpora in and out: CoNLL columns, CoNLL-U, JSON lines, plain text, NLTK's corpora.
+"""Corpora in and out: columns, CoNLL-U, JSON, CSV, spans, Parquet, plain text, NLTK's corpora.
 
 ``read`` gives a whole corpus, ``read_chunks`` the same in constant memory, ``write_tagged`` a
 copy of what was read with labels in it.
@@ -47,7 +47,9 @@ __all__ = [
 ]
 
 # A format's module is imported when a file has it: most programs meet one of them.
-FORMATS = ("conll", "conllu", "jsonl", "text", "nltk")
+FORMATS = ("conll", "conllu", "jsonl", "csv", "slash", "spans", "parquet", "text", "nltk")
+# Those that hold labels, and those that show them.
+WRITTEN = ("conll", "conllu", "jsonl", "csv", "slash", "spans", "huggingface", "brackets", "text")
 CHUNK_BYTES = 1 << 18
 Labels: TypeAlias = "Sequence[str] | Sequence[Sequence[str]]"
 Tagged: TypeAlias = "tuple[Corpus, Labels] | tuple[Corpus, Labels, Extras]"
@@ -185,6 +187,10 @@ def read_chunks(
         from seqpa.data.nltk_corpora import read_nltk
 
         chunks = read_nltk(str(path), columns, label or "label", with_labels)
+    elif format == "parquet":
+        from seqpa.data.frames import read_parquet
+
+        chunks = iter([read_parquet(path, columns, label, with_labels)])
     else:
         layout = keep_layout or follow
         reader = _reader(format, columns, label, with_labels, tokenizer, language, layout)
@@ -225,7 +231,8 @@ def write_tagged(
         Pairs (corpus, labels), the labels flat or a list per sentence; or triples with a mapping
         of further values of each token, each flat (a confidence, the second-best label).
     format : str, optional
-        How a corpus without layout is written; conll by default.
+        How a corpus without layout, or with that of another format, is written; one of `WRITTEN`,
+        by default conll. ``brackets``, ``spans`` (spaCy's JSON) and ``huggingface`` show spans.
     label : str
         The field of CoNLL-U that the label goes to.
     encoding : str
@@ -241,16 +248,23 @@ def write_tagged(
     """
     from seqpa.data.sink import open_sink
 
-    known = [name for name in FORMATS if name != "nltk"]
-    if format is not None and format not in known:
-        raise _unknown_format(format, known)
+    if format is not None and format not in WRITTEN:
+        raise _unknown_format(format, WRITTEN)
     with open_sink(target, encoding) as sink:
-        for corpus, labels, *more in tagged:
+        sentences = 0
+        for number, (corpus, labels, *more) in enumerate(tagged):
             flat = _flat(labels)
             if len(flat) != corpus.n_tokens:
                 raise SeqpaError(f"{len(flat)} labels for {corpus.n_tokens} tokens")
             extras: Extras = more[0] if more else {}
-            sink.write(_rendered(corpus, flat, extras, format, label, inline))
+            if format == "csv" and not (corpus.layout and corpus.layout.format == "csv"):
+                from seqpa.data import csv_table
+
+                text = csv_table.render(corpus, flat, extras, ",", not number, sentences + 1)
+            else:
+                text = _rendered(corpus, flat, extras, format, label, inline)
+            sink.write(text)
+            sentences += len(corpus)
 
 
 def _rendered(
@@ -277,6 +291,14 @@ def _rendered(
         from seqpa.data import jsonl
 
         return jsonl.render(corpus, labels, extras)
+    if format == "slash":
+        from seqpa.data import slash
+
+        return slash.render(corpus, labels, extras)
+    if format in ("brackets", "spans", "huggingface"):
+        from seqpa.data import markup
+
+        return markup.render(corpus, labels, extras, format)
     from seqpa.data import conll
 
     return conll.render(corpus, labels, extras)
@@ -294,7 +316,7 @@ def _reader(
     if format == "text":
         if with_labels:
             raise SeqpaError(
-                f"plain text has no labels; read {', '.join(FORMATS[:3])} files to learn from"
+                f"plain text has no labels; read {', '.join(FORMATS[:-2])} files to learn from"
             )
         from seqpa.data.text import TextReader
 
@@ -304,14 +326,26 @@ def _reader(
 
         fields = ("word",) if columns is None else columns
         return ConlluReader(fields, label or "upos", with_labels, keep_layout)
+    if format == "csv":
+        from seqpa.data.csv_table import CsvReader
+
+        return CsvReader(columns, label, with_labels, keep_layout)
+    if format == "spans":
+        from seqpa.data.spans import SpansReader
+
+        return SpansReader(with_labels, language, keep_layout)
     from seqpa.data.columns import Columns
 
+    if format == "jsonl":
+        from seqpa.data.json_tags import TagsReader
+
+        return TagsReader.planned(columns, label, with_labels, keep_layout)
     names = ("word", "label") if columns is None else columns
     plan = Columns.checked(names, label or "label", with_labels)
-    if format == "jsonl":
-        from seqpa.data.jsonl import JsonReader
+    if format == "slash":
+        from seqpa.data.slash import SlashReader
 
-        return JsonReader(plan, with_labels, keep_layout)
+        return SlashReader(plan, with_labels, keep_layout)
     from seqpa.data.conll import ConllReader
 
     return ConllReader(plan, with_labels, keep_layout)
