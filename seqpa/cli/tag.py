@@ -62,16 +62,22 @@ def tag(
     """Tag a file or standard input.
 
     Columns stay as they are, with the label appended as the last; CoNLL-U gets it in its field,
-    JSON lines as "labels"; plain text (--format text) becomes columns. Order is kept, and a file
-    of any size takes the same memory.
+    JSON lines as "labels"; plain text becomes columns. The format is found by looking, unless
+    --format or --columns says it. Order is kept, and a file of any size takes the same memory.
     """
     from seqpa.cli.inputs import load, reading
+    from seqpa.cli.looking import guess
     from seqpa.data import read_chunks, write_tagged
     from seqpa.data.sink import open_sink
     from seqpa.model import import_function
 
     tagger, file = load(model, allow_imports)
     how = reading(tagger, file, format, columns, encoding)
+    guessed = None
+    if format is None and columns is None:
+        guessed = guess(input, how, tuple(tagger.columns))
+        if guessed is not None:
+            how = reading(tagger, file, guessed.format, guessed.columns, encoding)
     arguments = how.arguments()
     if how.format == "nltk" and format is None:  # trained on a corpus of NLTK's, used on files
         arguments["format"] = "conll"
@@ -83,6 +89,8 @@ def tag(
         language=language,
         keep_layout=True,
     )
+    if guessed is not None:
+        chunks = guessed.explained(chunks)
     if explain:
         with open_sink(output) as sink:
             for corpus in chunks:

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias
 
 from seqpa.data.corpus import Corpus, Extras, Layout, Sentence, Token
 from seqpa.data.labels import LabelReading
@@ -32,6 +32,7 @@ from seqpa.data.source import BLOCK_BYTES, Block, read_blocks, source_name
 from seqpa.errors import SeqpaError, did_you_mean
 
 if TYPE_CHECKING:
+    from seqpa.data.frames import from_table
     from seqpa.data.text import Tokenizer
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Layout",
     "Sentence",
     "Token",
+    "from_table",
     "read",
     "read_chunks",
     "write_tagged",
@@ -49,7 +51,10 @@ __all__ = [
 # A format's module is imported when a file has it: most programs meet one of them.
 FORMATS = ("conll", "conllu", "jsonl", "csv", "slash", "spans", "parquet", "text", "nltk")
 # Those that hold labels, and those that show them.
-WRITTEN = ("conll", "conllu", "jsonl", "csv", "slash", "spans", "huggingface", "brackets", "text")
+WRITTEN = (
+    *("conll", "conllu", "jsonl", "csv", "tsv", "slash"),
+    *("spans", "huggingface", "brackets", "text"),
+)
 CHUNK_BYTES = 1 << 18
 Labels: TypeAlias = "Sequence[str] | Sequence[Sequence[str]]"
 Tagged: TypeAlias = "tuple[Corpus, Labels] | tuple[Corpus, Labels, Extras]"
@@ -257,10 +262,11 @@ def write_tagged(
             if len(flat) != corpus.n_tokens:
                 raise SeqpaError(f"{len(flat)} labels for {corpus.n_tokens} tokens")
             extras: Extras = more[0] if more else {}
-            if format == "csv" and not (corpus.layout and corpus.layout.format == "csv"):
+            if format in ("csv", "tsv") and not (corpus.layout and corpus.layout.format == "csv"):
                 from seqpa.data import csv_table
 
-                text = csv_table.render(corpus, flat, extras, ",", not number, sentences + 1)
+                sign = "," if format == "csv" else "\t"
+                text = csv_table.render(corpus, flat, extras, sign, not number, sentences + 1)
             else:
                 text = _rendered(corpus, flat, extras, format, label, inline)
             sink.write(text)
@@ -359,3 +365,11 @@ def _flat(labels: Labels) -> Sequence[str]:
 
 def _unknown_format(format: str, known: Sequence[str]) -> SeqpaError:
     return SeqpaError(f"format: {format!r} is not known{did_you_mean(format, known)}")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "from_table":  # loaded when it is asked for, as the formats are
+        from seqpa.data.frames import from_table
+
+        return from_table
+    raise AttributeError(f"module 'seqpa.data' has no attribute {name!r}")

@@ -10,16 +10,16 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from seqpa.data.corpus import Corpus, Extras
-from seqpa.data.text import TextLayout
 from seqpa.data.tokenizer import Place
 from seqpa.errors import SeqpaError
 from seqpa.schemes import are_chunk_labels, spans
 
 if TYPE_CHECKING:
     from seqpa.data.spans import SpansLayout
+    from seqpa.data.text import TextLayout
 
 CharSpan: TypeAlias = tuple[int, int, str]
 # Black on these grounds of a terminal: cyan, yellow, green, magenta, blue, red, and bright ones.
@@ -82,19 +82,20 @@ def labelled_texts(corpus: Corpus, labels: Sequence[str]) -> Iterator[LabelledTe
     """
     layout = corpus.layout
     start = 0
-    for length, words in zip(corpus.lengths.tolist(), corpus.split(corpus.columns[0]), strict=True):
-        end = start + length
-        if isinstance(layout, TextLayout):
-            first, last = layout.places[start][0], layout.places[end - 1][1]
-            text = layout.block.text[first:last]
-            places = [(a - first, b - first) for a, b in layout.places[start:end]]
+    for number, words in enumerate(corpus.split(corpus.columns[0])):
+        end = start + len(words)
+        if layout is not None and layout.format in ("text", "spans"):
+            kept = cast("TextLayout | SpansLayout", layout)
+            first, last = kept.places[start][0], kept.places[end - 1][1]
+            text = kept.text_of(number)[first:last]
+            places = [(a - first, b - first) for a, b in kept.places[start:end]]
         else:
             text = " ".join(words)
             places, at = [], 0
             for word in words:
                 places.append((at, at + len(word)))
                 at += len(word) + 1
-        yield LabelledText(text, places, list(labels[start:end]), [length])
+        yield LabelledText(text, places, list(labels[start:end]), [len(words)])
         start = end
 
 

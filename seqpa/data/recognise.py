@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from seqpa.data.csv_table import SEPARATORS, header_of
+from seqpa.data.csv_table import header_of
 from seqpa.data.names import LABELS, SENTENCES, WORDS, find_column
 from seqpa.data.slash import SIGNS, split_word
 from seqpa.errors import SeqpaError
@@ -168,15 +168,17 @@ def _conllu(filled: Sequence[str]) -> Seen | None:
 
 def _csv(filled: Sequence[str]) -> Seen | None:
     separator, header = header_of(filled[0])
-    if len(header) < 2 or separator not in SEPARATORS:
-        return None
     low = [name.lower() for name in header]
-    named = find_column(low, WORDS) is not None
-    named &= find_column(low, (*LABELS, *SENTENCES)) is not None or len(filled) == 1
-    if not named or len(set(low)) != len(low):
+    if len(header) < 2 or len(set(low)) != len(low) or find_column(low, WORDS) is None:
         return None
     if len(filled) > 1 and len(header_of(filled[1])[1]) < 2:
         return None
+    if find_column(low, (*LABELS, *SENTENCES)) is None:
+        # Nothing but a word's name: a sentence with commas may have that, too.
+        rows = [line.split(separator) for line in filled[:2]]
+        alike = len(rows) == 2 and len(rows[0]) == len(rows[1])
+        if not alike or any(cell[:1].isspace() for row in rows for cell in row):
+            return None
     shown = "tab" if separator == "\t" else repr(separator)
     reason = f"a header, {', '.join(header)}, separated by {shown}"
     return Seen("csv", reason, separator, tuple(header))
@@ -191,8 +193,9 @@ def _conll(lines: Sequence[str], filled: Sequence[str]) -> Seen | None:
             continue
         widths = Counter(len(_cells(line, separator)) for line in tokens)
         width, often = widths.most_common(1)[0]
-        # A line that is not as the others is a mistake in it; every second one is another format.
-        if width < 2 or often < 0.9 * len(tokens):
+        # A line that is not as the others is a mistake in it, which its reader tells; running text
+        # has no tabs, but many lines with as many words as others.
+        if width < 2 or often < (0.5 if separator == "\t" else 0.9) * len(tokens):
             continue
         if separator == " " and not _has_labels(tokens, width, len(lines)):
             continue
@@ -222,10 +225,15 @@ def _has_labels(tokens: Sequence[str], width: int, n_lines: int) -> bool:
 def _slash(filled: Sequence[str]) -> Seen | None:
     words = [word for line in filled[:50] for word in line.split()]
     for sign in SIGNS:
-        parts = [split_word(word, sign, 1) for word in words]
-        whole = [part for part in parts if len(part) == 2 and all(part) and _LABEL.match(part[1])]
-        if len(whole) > 1 and len(whole) >= 0.9 * len(words):
-            return Seen("slash", f"words like {words[0]}", sign, ("word", "label"))
+        for names in (("word", "pos", "label"), ("word", "label")):
+            rows = [split_word(word, sign, len(names) - 1) for word in words]
+            whole = [
+                row
+                for row in rows
+                if len(row) == len(names) and row[0] and all(map(_LABEL.match, row[1:]))
+            ]
+            if len(whole) > 1 and len(whole) >= 0.9 * len(words):
+                return Seen("slash", f"words like {words[0]}", sign, names)
     return None
 
 

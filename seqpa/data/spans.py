@@ -80,6 +80,10 @@ class SpansLayout:
         sentence = int(np.searchsorted(np.cumsum(self.lengths), token, side="right"))
         return self.block.first_line + self.lines[sentence]
 
+    def text_of(self, sentence: int) -> str:
+        """The text in which the places of a sentence's tokens are."""
+        return self.texts[self.text_at[sentence]]
+
     def render(self, labels: Sequence[str], extras: Extras) -> str:
         """One object a text, with the spans that the labels mark."""
         from seqpa.data.markup import joined_records

@@ -59,6 +59,10 @@ class TextLayout:
         """The source's line of a token, counted from 1."""
         return self.block.first_line + self.block.text.count("\n", 0, self.places[token][0])
 
+    def text_of(self, sentence: int) -> str:
+        """The text in which the places of a sentence's tokens are."""
+        return self.block.text
+
     def render(self, labels: Sequence[str], extras: Extras) -> str:
         """``word_label`` for each word, a sentence a line, blank lines where the text has them."""
         words = _inline(self.words, labels, extras)
