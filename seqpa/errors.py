@@ -46,6 +46,12 @@ class NotTrainedError(SeqpaError, AttributeError):
 
     Also an AttributeError, as scikit-learn's NotFittedError: `hasattr(tagger, "state_features_")`
     is False before training instead of an error.
+
+    Examples
+    --------
+    >>> from seqpa import SequenceTagger
+    >>> hasattr(SequenceTagger(["word[0]"]), "state_features_")
+    False
     """
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.schemes import Span, are_chunk_labels, spans, strict_spans
 
 LabelLists: TypeAlias = Sequence[Sequence[str]]
@@ -29,7 +29,7 @@ _DRAWN_AT_ONCE = 1 << 21
 class Score:
     """How many things were right, how many were predicted, and how many there are.
 
-    Attributes
+    Parameters
     ----------
     correct, predicted, gold : int
         The three counts.
@@ -61,7 +61,12 @@ class Score:
         return _ratio(2 * self.correct, self.predicted + self.gold)
 
     def to_dict(self) -> dict[str, float]:
-        """The counts and the three scores."""
+        """The counts and the three scores.
+
+        Returns
+        -------
+        dict
+        """
         return {
             "precision": self.precision,
             "recall": self.recall,
@@ -76,7 +81,7 @@ class Score:
 class Evaluation:
     """What `evaluate` finds; scores are fractions between 0 and 1.
 
-    Attributes
+    Parameters
     ----------
     sentences, correct_sentences, tokens, correct_tokens : int
         How many there are, and how many are right.
@@ -90,6 +95,12 @@ class Evaluation:
         Correct and all tokens whose word was, or was not, in the training data.
     cost : float or None
         The mean over sentences.
+
+    Examples
+    --------
+    >>> found = evaluate([["D", "N", "V"], ["N"]], [["D", "V", "V"], ["N"]])
+    >>> found.accuracy, found.confusion["N", "V"], found.labels["V"].precision
+    (0.75, 1, 0.5)
     """
 
     sentences: int
@@ -146,7 +157,12 @@ class Evaluation:
         return _macro(self.labels.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, lists and dictionaries, ready for JSON."""
+        """Everything as plain numbers, lists and dictionaries, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
         out: dict[str, Any] = {
             "sentences": self.sentences,
             "tokens": self.tokens,
@@ -169,7 +185,12 @@ class Evaluation:
         return out
 
     def table(self) -> str:
-        """The scores as aligned text: the overall ones, then a line per span type or label."""
+        """The scores as aligned text: the overall ones, then a line for each span type or label.
+
+        Returns
+        -------
+        str
+        """
         overall = [("accuracy", self.accuracy, self.tokens, "tokens")]
         for name, value, counts in (
             ("  seen words", self.seen_accuracy, self.seen),
@@ -368,7 +389,7 @@ def _conlleval_scores(score: Score) -> str:
 class Comparison:
     """Two predictions of the same data: their scores, and whether they really differ.
 
-    Attributes
+    Parameters
     ----------
     metric, method : str
         As `compare` was asked.
@@ -383,6 +404,12 @@ class Comparison:
         good.
     low, high : float
         The 95 % interval of the difference.
+
+    Examples
+    --------
+    >>> print(Comparison("accuracy", "bootstrap", 1000, 0.75, 0.5, 0.25, 0.04, 0.125, 0.375))
+    accuracy: 0.7500 - 0.5000 = +0.2500 (95 % interval +0.1250 to +0.3750), p = 0.0400 (bootstrap, \
+1000 rounds)
     """
 
     metric: str
@@ -497,7 +524,8 @@ def _counts(
             raise SeqpaError("metric: cost needs a cost function")
         rows = [(cost(g, p), 1) for g, p in pairs]
     else:
-        raise SeqpaError(f"metric: {metric!r} is none of {', '.join(METRICS)}")
+        hint = did_you_mean(metric, METRICS, listed=False)
+        raise SeqpaError(f"metric: {metric!r} is none of {', '.join(METRICS)}{hint}")
     return np.array(rows, dtype=np.float64)
 
 

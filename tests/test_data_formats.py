@@ -294,6 +294,23 @@ def test_spans_that_do_not_fit_words(tmp_path: Path) -> None:
         assert labels("Ada  won", (3, 4, "PER")) == [["O", "O"]]
 
 
+def test_a_list_that_is_cut_off(tmp_path: Path) -> None:
+    text = json.dumps([SHAPES["doccano"]] * 3, indent=1)
+    for end in (text.rindex("}") - 3, text.rindex("}") + 1):
+        with pytest.raises(SeqpaError, match=r"not JSON|the JSON list in it has no end; is it cut"):
+            reread(text[:end], tmp_path, "spans")
+
+
+def test_one_warning_for_a_whole_file(tmp_path: Path) -> None:
+    line = json.dumps({"text": "Ada won", "label": [[1, 3, "PER"]]}) + "\n"
+    (tmp_path / "a").write_text(line * 20)
+    with pytest.warns(SeqpaWarning) as told:
+        list(read_chunks(tmp_path / "a", "spans", chunk_bytes=100))
+    assert [str(one.message)[-60:] for one in told] == [
+        "'da' and others: 20 spans end inside words and were widened to them"[-60:]
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -184,8 +184,10 @@ class Chain:
     @cython.nogil
     @cython.exceptval(check=False)
     def reach(self, t: cython.Py_ssize_t, p: cython.Py_ssize_t, work: Scratch) -> cython.float:
-        """How much the labels p and p + 4 can give to an open label behind them, at most: four of
-        these are a block of eight labels, of which the compiler makes vectors."""
+        """The most that the labels p and p + 4 can give to an open label after them.
+
+        Four calls cover a block of eight labels, in a form that the compiler vectorises.
+        """
         return max(work.s[t, p] + self.high[p], work.s[t, p + 4] + self.high[p + 4])
 
     @cython.cfunc

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Guess:
     """A format that was found by looking.
 
-    Attributes
+    Parameters
     ----------
     format : str
         The format.

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import stat
+import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seqpa.cli.inputs import AllowImports, Columns, Encoding, Format, Model
+from seqpa.cli.inputs import AllowImports, Columns, Encoding, Format, MaxSentence, Model
+from seqpa.errors import SeqpaError
 
 if TYPE_CHECKING:
     from seqpa.data import Corpus, Extras
@@ -28,6 +33,7 @@ def tag(
     format: Format = None,
     columns: Columns = None,
     encoding: Encoding = None,
+    max_sentence_tokens: MaxSentence = None,
     tokenizer: Annotated[
         str,
         typer.Option(
@@ -71,13 +77,15 @@ def tag(
     from seqpa.data.sink import open_sink
     from seqpa.model import import_function
 
+    _check_apart(model, input, output)
     tagger, file = load(model, allow_imports)
-    how = reading(tagger, file, format, columns, encoding)
+    how = reading(tagger, file, format, columns, encoding, max_sentence_tokens)
     guessed = None
     if format is None and columns is None:
         guessed = guess(input, how, tuple(tagger.columns))
         if guessed is not None:
-            how = reading(tagger, file, guessed.format, guessed.columns, encoding)
+            known = guessed.format, guessed.columns
+            how = reading(tagger, file, *known, encoding, max_sentence_tokens)
     arguments = how.arguments()
     if how.format == "nltk" and format is None:  # trained on a corpus of NLTK's, used on files
         arguments["format"] = "conll"
@@ -103,6 +111,25 @@ def tag(
         label=how.label or "upos",
         encoding=how.encoding,
     )
+
+
+def _check_apart(model: Path, input: str, output: str) -> None:
+    from seqpa.files import check_apart
+
+    inputs = {"the model": str(model)} | ({} if input == "-" else {"the input": input})
+    if output != "-":
+        check_apart(inputs, {"the output": output})
+    elif _is_standard_output(input):
+        raise SeqpaError(f"{input} is the input, and standard output leads to it too")
+
+
+def _is_standard_output(path: str) -> bool:
+    """Whether what is written to standard output is added to a file, which would never end."""
+    try:
+        own, other = os.fstat(sys.stdout.fileno()), Path(path).stat()
+    except (OSError, ValueError):
+        return False
+    return os.path.samestat(own, other) and stat.S_ISREG(own.st_mode)
 
 
 def _tagged(

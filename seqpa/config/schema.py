@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from seqpa.config.yaml_lines import Loc, place_of
+from seqpa.data import MAX_SENTENCE_TOKENS
 
 Table = dict[str, dict[str, float]]
 SchemeName = Literal["bio", "iob1", "iob2", "ioe1", "ioe2", "bioes", "bilou", "biluo", "bmes", "io"]
@@ -41,6 +42,7 @@ class DataSettings(Section):
     columns: list[str] | None = Field(
         default=None,
         min_length=1,
+        max_length=1000,
         description="what the columns are, in the file's order; _ is one to ignore. Without it: "
         "word and label, or the word of CoNLL-U",
     )
@@ -59,6 +61,11 @@ class DataSettings(Section):
         default="repair",
         description="illegal chunk labels are read as conlleval reads them, with a warning, or "
         "are an error",
+    )
+    max_sentence_tokens: int = Field(
+        default=MAX_SENTENCE_TOKENS,
+        ge=1,
+        description="a longer sentence is an error: blank lines are missing, or it is no text",
     )
 
 
@@ -165,7 +172,7 @@ class CostSettings(Section):
 
 
 class TransitionRules(Section):
-    """Transitions that may not or must happen."""
+    """Which label may not follow which, and which are the only ones that may."""
 
     forbidden: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(
         default=[], description="pairs [label, next label] that never occur"
@@ -195,19 +202,23 @@ class OutputSettings(Section):
     """What is written."""
 
     model: str = Field(default="model.safetensors", description="the model file")
+    keep: bool = Field(
+        default=False, description="never replace a model that is there: refuse to train"
+    )
     half: bool = Field(default=False, description="store weights as float16: half the size")
     history: str | None = Field(
         default=None,
-        description="what happened in each epoch; history.json beside the model if not given",
+        description="what happened in each epoch; if not given, history.json beside "
+        "model.safetensors, and NAME.history.json beside another NAME.safetensors",
     )
     metrics: str | None = Field(
         default=None,
-        description="the scores at the end; metrics.json beside the model if not given",
+        description="the scores at the end; if not given, metrics.json or NAME.metrics.json",
     )
 
 
 class Config(Section):
-    """A whole configuration: of a file (`load_config`), or of a mapping.
+    """A whole configuration, from a file (`load_config`) or from a mapping.
 
     Examples
     --------
@@ -227,6 +238,7 @@ class Config(Section):
     )
     output: OutputSettings = Field(default=OutputSettings(), description="what is written")
 
+    _file: Path | None = PrivateAttr(None)
     _folder: Path = PrivateAttr(Path())
     _places: dict[Loc, str] = PrivateAttr(default_factory=dict)
     _given: list[Loc] = PrivateAttr(default_factory=list)
@@ -272,13 +284,18 @@ class Config(Section):
         """
         return place_of(self._places, loc)
 
-    def read_from(self, folder: Path, places: Mapping[Loc, str], given: Sequence[Loc]) -> Config:
+    @property
+    def file(self) -> Path | None:
+        """The file that it was read from, if it was."""
+        return self._file
+
+    def read_from(self, file: Path, places: Mapping[Loc, str], given: Sequence[Loc]) -> Config:
         """Note where the configuration was read; see `path` and `place`.
 
         Parameters
         ----------
-        folder : Path
-            Of the configuration file.
+        file : Path
+            The configuration file.
         places : mapping
             ``FILE:LINE`` of each location.
         given : sequence of locations
@@ -289,7 +306,8 @@ class Config(Section):
         Config
             This one.
         """
-        self._folder = folder
+        self._file = file
+        self._folder = file.parent
         self._places = dict(places)
         self._given = list(given)
         return self

@@ -24,11 +24,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias, runtime_checkable
 
 from seqpa.data.corpus import Corpus, Extras, Layout, Sentence, Token
 from seqpa.data.labels import LabelReading
-from seqpa.data.source import BLOCK_BYTES, Block, read_blocks, source_name
+from seqpa.data.source import (
+    BLOCK_BYTES,
+    MAX_SENTENCE_TOKENS,
+    Block,
+    Limits,
+    read_blocks,
+    source_name,
+)
 from seqpa.errors import SeqpaError, did_you_mean
 
 if TYPE_CHECKING:
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS",
+    "MAX_SENTENCE_TOKENS",
     "Corpus",
     "Extras",
     "Layout",
@@ -71,6 +79,14 @@ class Reader(Protocol):
         """The sentences of a block."""
 
 
+@runtime_checkable
+class HasEnd(Protocol):
+    """A reader that has something to say when its file has ended."""
+
+    def finish(self) -> None:
+        """Raise an error or warn."""
+
+
 def read(
     path: str | Path,
     format: str = "conll",
@@ -82,6 +98,7 @@ def read(
     with_labels: bool = True,
     tokenizer: Tokenizer = "builtin",
     language: str = "english",
+    max_sentence_tokens: int = MAX_SENTENCE_TOKENS,
 ) -> Corpus:
     """Read a whole file.
 
@@ -111,6 +128,9 @@ def read(
         For plain text: builtin, punkt (NLTK's), whitespace, or a function; see `seqpa.data.text`.
     language : str
         Of plain text, for the built-in rules (english, german, french, spanish, any) or Punkt.
+    max_sentence_tokens : int
+        A longer sentence is an error: probably the blank lines between sentences are missing. A
+        sentence may also have 64 characters for each of these tokens, and a million at least.
 
     Returns
     -------
@@ -136,6 +156,7 @@ def read(
         with_labels=with_labels,
         tokenizer=tokenizer,
         language=language,
+        max_sentence_tokens=max_sentence_tokens,
         chunk_bytes=BLOCK_BYTES,
         pool={},
     )
@@ -153,6 +174,7 @@ def read_chunks(
     with_labels: bool = True,
     tokenizer: Tokenizer = "builtin",
     language: str = "english",
+    max_sentence_tokens: int = MAX_SENTENCE_TOKENS,
     keep_layout: bool = False,
     chunk_bytes: int = CHUNK_BYTES,
     pool: dict[str, str] | None = None,
@@ -161,7 +183,8 @@ def read_chunks(
 
     Parameters
     ----------
-    path, format, columns, label, encoding, scheme, labels, with_labels, tokenizer, language
+    path, format, columns, label, encoding, scheme, labels, with_labels, tokenizer, language, \
+max_sentence_tokens
         As for `read`.
     keep_layout : bool
         Keep what `write_tagged` needs for a faithful copy: comments, blank lines, every other
@@ -188,6 +211,7 @@ def read_chunks(
     reading = LabelReading(source_name(path), scheme, labels)
     follow = with_labels and (scheme is not None or labels == "strict")
     chunks: Iterator[Corpus]
+    reader: Reader | None = None
     if format == "nltk":
         from seqpa.data.nltk_corpora import read_nltk
 
@@ -198,9 +222,11 @@ def read_chunks(
         chunks = iter([read_parquet(path, columns, label, with_labels)])
     else:
         layout = keep_layout or follow
-        reader = _reader(format, columns, label, with_labels, tokenizer, language, layout)
-        blocks = read_blocks(path, encoding, reader.cut, chunk_bytes)
-        chunks = (reader.parse(block, {} if pool is None else pool) for block in blocks)
+        limits = Limits(max_sentence_tokens)
+        reader = _reader(format, columns, label, with_labels, tokenizer, language, layout, limits)
+        blocks = read_blocks(path, encoding, reader.cut, chunk_bytes, limits)
+        parse = reader.parse
+        chunks = (parse(block, {} if pool is None else pool) for block in blocks)
     sentences = 0
     for corpus in chunks:
         sentences += len(corpus)
@@ -210,6 +236,8 @@ def read_chunks(
             corpus.layout = None
         if keep_layout or len(corpus):
             yield corpus
+    if isinstance(reader, HasEnd):
+        reader.finish()
     reading.finish()
     if not sentences:
         raise SeqpaError(f"{source_name(path)}: there is no sentence in it; is it the right file?")
@@ -318,6 +346,7 @@ def _reader(
     tokenizer: Tokenizer,
     language: str,
     keep_layout: bool,
+    limits: Limits,
 ) -> Reader:
     if format == "text":
         if with_labels:
@@ -326,35 +355,35 @@ def _reader(
             )
         from seqpa.data.text import TextReader
 
-        return TextReader(tokenizer, language, keep_layout)
+        return TextReader(tokenizer, language, keep_layout, limits)
     if format == "conllu":
         from seqpa.data.conllu import ConlluReader
 
         fields = ("word",) if columns is None else columns
-        return ConlluReader(fields, label or "upos", with_labels, keep_layout)
+        return ConlluReader(fields, label or "upos", with_labels, keep_layout, limits)
     if format == "csv":
         from seqpa.data.csv_table import CsvReader
 
-        return CsvReader(columns, label, with_labels, keep_layout)
+        return CsvReader(columns, label, with_labels, keep_layout, limits)
     if format == "spans":
         from seqpa.data.spans import SpansReader
 
-        return SpansReader(with_labels, language, keep_layout)
+        return SpansReader(with_labels, language, keep_layout, limits)
     from seqpa.data.columns import Columns
 
     if format == "jsonl":
         from seqpa.data.json_tags import TagsReader
 
-        return TagsReader.planned(columns, label, with_labels, keep_layout)
+        return TagsReader.planned(columns, label, with_labels, keep_layout, limits)
     names = ("word", "label") if columns is None else columns
     plan = Columns.checked(names, label or "label", with_labels)
     if format == "slash":
         from seqpa.data.slash import SlashReader
 
-        return SlashReader(plan, with_labels, keep_layout)
+        return SlashReader(plan, with_labels, keep_layout, limits)
     from seqpa.data.conll import ConllReader
 
-    return ConllReader(plan, with_labels, keep_layout)
+    return ConllReader(plan, with_labels, keep_layout, limits)
 
 
 def _flat(labels: Labels) -> Sequence[str]:

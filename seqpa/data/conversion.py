@@ -31,7 +31,7 @@ _SHOWING = ("spans", "huggingface", "brackets")
 class Source:
     """How a file of labels is to be read.
 
-    Attributes
+    Parameters
     ----------
     format : str
         One of `seqpa.data.FORMATS`.
@@ -56,7 +56,7 @@ class Source:
 class Converted:
     """What a conversion did.
 
-    Attributes
+    Parameters
     ----------
     source : Source
         How the file was read.

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqpa.data.corpus import Corpus, Extras
+from seqpa.data.lines import check_lengths
 from seqpa.data.names import SENTENCES, choose_columns, find_column
-from seqpa.data.source import Block, after_last_blank_line
+from seqpa.data.source import Block, Limits, after_last_blank_line
 from seqpa.errors import SeqpaError
 
 SEPARATORS = (",", "\t", ";", "|")
@@ -61,6 +62,8 @@ class CsvReader:
         Whether the labels are read.
     keep_layout : bool
         Whether the corpora keep what a tagged copy needs.
+    limits : Limits, optional
+        How long a sentence may be.
 
     Examples
     --------
@@ -77,7 +80,9 @@ class CsvReader:
         label: str | None = None,
         labels: bool = True,
         keep_layout: bool = False,
+        limits: Limits | None = None,
     ) -> None:
+        self._limits = limits or Limits()
         self._wanted = columns
         self._label = label
         self._labels = labels
@@ -88,22 +93,24 @@ class CsvReader:
         self._label_at: int | None = None
         self._sentence_at: int | None = None
 
-    def cut(self, text: str) -> int:
-        """Where the last whole sentence of a text ends."""
+    def cut(self, lines: str) -> int:
+        """Where the last whole sentence of the next lines ends."""
         if not self._header:
-            first = next((line for line in text.split("\n", 50) if line.strip()), "")
+            first = next((line for line in lines.split("\n") if line.strip()), "")
+            if not first:
+                return 0
             self._separator, self._header = header_of(first)
             self._sentence_at = find_column(self._header, SENTENCES)
         if self._sentence_at is None:
-            return after_last_blank_line(text)
-        # The last line is not whole; before it, back to the last row that begins a sentence.
-        end = text.rfind("\n") + 1
+            return after_last_blank_line(lines)
+        # Back to the last row that begins a sentence: whose number is not that of the row above.
+        end = len(lines)
         while end:
-            start = text.rfind("\n", 0, end - 1) + 1
-            name = self._sentence(text[start : end - 1])
+            start = lines.rfind("\n", 0, end - 1) + 1
+            name = self._sentence(lines[start : end - 1])
             if name and start:
-                above = text.rfind("\n", 0, start - 1) + 1
-                if self._sentence(text[above : start - 1]) != name:
+                before = lines.rfind("\n", 0, start - 1) + 1
+                if self._sentence(lines[before : start - 1]) != name:
                     return start
             end = start
         return 0
@@ -139,6 +146,7 @@ class CsvReader:
             token_at.append(index)
             length += 1
         _ended(lengths, length)
+        check_lengths(block, np.array(lengths, dtype=np.int64), token_at, self._limits)
         layout = None
         if self._keep_layout:
             layout = CsvLayout(block, token_at, self._separator, header_at)

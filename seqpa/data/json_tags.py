@@ -20,7 +20,7 @@ from seqpa.data.columns import Columns
 from seqpa.data.corpus import Corpus
 from seqpa.data.jsonl import JsonReader
 from seqpa.data.names import LABELS, WORDS, label_texts
-from seqpa.data.source import Block, after_last_line
+from seqpa.data.source import Block, Limits, after_last_line
 from seqpa.errors import SeqpaError, SeqpaWarning
 
 _READY = re.compile(r'"labels"\s*:\s*\[\s*(?:"|\])')
@@ -41,6 +41,8 @@ class TagsReader:
         Whether the labels are read.
     keep_layout : bool
         Whether the corpora keep what a tagged copy needs.
+    limits : Limits, optional
+        How long a sentence may be.
 
     Examples
     --------
@@ -58,8 +60,9 @@ class TagsReader:
         label: str | None = None,
         labels: bool = True,
         keep_layout: bool = False,
+        limits: Limits | None = None,
     ) -> None:
-        self._reader = JsonReader(columns, labels, keep_layout)
+        self._reader = JsonReader(columns, labels, keep_layout, limits)
         self._label = None if label == "label" else label
         self._labels = labels
         self._names: list[str] | None = None
@@ -72,6 +75,7 @@ class TagsReader:
         label: str | None,
         labels: bool = True,
         keep_layout: bool = False,
+        limits: Limits | None = None,
     ) -> TagsReader:
         """A reader for columns and a label as a configuration names them.
 
@@ -83,6 +87,8 @@ class TagsReader:
             One of the cells, or else a key of the sentence.
         labels, keep_layout : bool
             As for the class.
+        limits : Limits, optional
+            As for the class.
 
         Returns
         -------
@@ -90,10 +96,11 @@ class TagsReader:
         """
         names = ["word", "label"] if columns is None else list(columns)
         if label is None or label in names:
-            return cls(Columns.checked(names, label or "label", labels), None, labels, keep_layout)
+            plan = Columns.checked(names, label or "label", labels)
+            return cls(plan, None, labels, keep_layout, limits)
         cells = [name for name in names if name != "label"]
         plan = Columns.checked([*cells, label], label, labels)
-        return cls(plan, label, labels, keep_layout)
+        return cls(plan, label, labels, keep_layout, limits)
 
     def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
         """The sentences of a block; equal strings become one object through ``pool``."""

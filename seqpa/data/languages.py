@@ -17,7 +17,7 @@ from seqpa.errors import SeqpaError, did_you_mean
 class Language:
     """The words that rules for sentences and tokens look up, in lower case without periods.
 
-    Attributes
+    Parameters
     ----------
     titles : frozenset of str
         Abbreviations that stand before a name.

@@ -31,7 +31,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 class LabelledText:
     """A text, its tokens and their labels.
 
-    Attributes
+    Parameters
     ----------
     text : str
         The text of a sentence, or of several.

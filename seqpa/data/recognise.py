@@ -39,7 +39,7 @@ _BOMS = (
 class Seen:
     """What the beginning of a file looks like.
 
-    Attributes
+    Parameters
     ----------
     format : str
         One of `seqpa.data.FORMATS`.

@@ -15,7 +15,8 @@ import numpy as np
 
 from seqpa.data.columns import Columns
 from seqpa.data.corpus import Corpus, Extras
-from seqpa.data.source import Block, after_last_line
+from seqpa.data.lines import check_lengths
+from seqpa.data.source import Block, Limits, after_last_line
 from seqpa.errors import SeqpaError
 
 SIGNS = ("/", "_")
@@ -61,6 +62,8 @@ class SlashReader:
         Whether the labels are read; if not, words may come without.
     keep_layout : bool
         Whether the corpora keep what a tagged copy needs.
+    limits : Limits, optional
+        How long a sentence may be.
 
     Examples
     --------
@@ -73,10 +76,17 @@ class SlashReader:
 
     cut = staticmethod(after_last_line)
 
-    def __init__(self, columns: Columns, labels: bool = True, keep_layout: bool = False) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        labels: bool = True,
+        keep_layout: bool = False,
+        limits: Limits | None = None,
+    ) -> None:
         self._columns = columns
         self._labels = labels
         self._keep_layout = keep_layout
+        self._limits = limits or Limits()
         self._sign = ""
 
     def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
@@ -108,6 +118,8 @@ class SlashReader:
             sentence_at.append(index)
             lengths.append(len(rows))
             kept.append(words)
+        token_at = np.repeat(sentence_at, lengths)
+        check_lengths(block, np.array(lengths, dtype=np.int64), token_at, self._limits)
         layout = SlashLayout(block, sentence_at, kept, self._sign) if self._keep_layout else None
         return Corpus(
             plan.names,

@@ -20,9 +20,10 @@ annotator rejected or skipped is left out.
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,8 +31,9 @@ import numpy as np
 
 from seqpa.data.corpus import Corpus, Extras
 from seqpa.data.languages import language_of
+from seqpa.data.lines import check_lengths
 from seqpa.data.sentences import tokenized
-from seqpa.data.source import Block, after_last_line
+from seqpa.data.source import Block, Limits, after_last_line
 from seqpa.data.tokenizer import Place
 from seqpa.errors import SeqpaError, SeqpaWarning
 from seqpa.schemes import write_spans
@@ -42,13 +44,15 @@ _STARTS = ("start", "start_offset", "start_char", "startOffset")
 _ENDS = ("end", "end_offset", "end_char", "endOffset")
 _LABELS = ("label", "entity_group", "entity", "type", "labels")
 _SCHEME = "iob2"
+# A string of JSON, which may hold brackets, or a bracket.
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')
 
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
     """One text with its spans.
 
-    Attributes
+    Parameters
     ----------
     text : str
         The text.
@@ -102,6 +106,8 @@ class SpansReader:
         Of the built-in tokenizer.
     keep_layout : bool
         Whether the corpora keep the texts and where their tokens are.
+    limits : Limits, optional
+        How long a sentence may be.
 
     Examples
     --------
@@ -113,21 +119,40 @@ class SpansReader:
     """
 
     def __init__(
-        self, labels: bool = True, language: str = "english", keep_layout: bool = False
+        self,
+        labels: bool = True,
+        language: str = "english",
+        keep_layout: bool = False,
+        limits: Limits | None = None,
     ) -> None:
         language_of(language)
         self._labels = labels
         self._language = language
         self._keep_layout = keep_layout
+        self._limits = limits or Limits()
         self._is_list: bool | None = None
+        self._depth = 0
+        self._opened = False
+        self._closed = False
+        self._source = ""
+        self._odd = _Odd()
 
-    def cut(self, text: str) -> int:
-        """Where the last whole object of a text ends."""
+    def cut(self, lines: str) -> int:
+        """Where the last whole object of the next lines ends."""
         if self._is_list is None:
-            if "\n" not in text.lstrip():  # the first line is not whole yet
+            if not lines.strip():
                 return 0
-            self._is_list = _is_list(text)
-        return 0 if self._is_list else after_last_line(text)
+            self._is_list = _is_list(lines)
+        if not self._is_list:
+            return after_last_line(lines)
+        end = at = 0
+        for line in lines.split("\n")[:-1]:
+            at += len(line) + 1
+            for sign in _BRACKETS.findall(line):  # no string of JSON goes over a line's end
+                self._depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(sign, 0)
+            if self._depth <= 1:
+                end = at
+        return end
 
     def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
         """The sentences of a block; equal strings become one object through ``pool``."""
@@ -138,14 +163,14 @@ class SpansReader:
         text_at: list[int] = []
         lines: list[int] = []
         places: list[Place] = []
-        odd = _Odd(block)
+        self._source = block.source
         for index, value in self._objects(block):
             try:
                 found = annotated(value, self._labels)
                 if found is None:
                     continue
                 for sentence in self._sentences(found):
-                    spans = odd.aligned(found, sentence, index)
+                    spans = self._odd.aligned(found, sentence, block, index)
                     labels += write_spans(spans, len(sentence), _SCHEME)
                     cut = [found.text[start:end] for start, end in sentence]
                     words += map(pool.setdefault, cut, cut)
@@ -156,18 +181,27 @@ class SpansReader:
             except SeqpaError as error:
                 raise block.error(index, str(error)) from None
             texts.append(found.text)
-        odd.warn()
+        check_lengths(
+            block, np.array(lengths, dtype=np.int64), np.repeat(lines, lengths), self._limits
+        )
         layout = None
         if self._keep_layout:
             layout = SpansLayout(block, texts, text_at, lines, places, lengths)
         shared = list(map(pool.setdefault, labels, labels)) if self._labels else None
         return Corpus(("word",), [words], np.array(lengths, dtype=np.int64), shared, layout)
 
+    def finish(self) -> None:
+        """Tell, at the end of the file, what could not be kept as it was."""
+        if self._is_list and not self._closed:
+            raise SeqpaError(f"{self._source}: the JSON list in it has no end; is it cut off?")
+        self._odd.warn()
+
     def _objects(self, block: Block) -> Iterator[tuple[int, Any]]:
         if self._is_list is None:
             self._is_list = _is_list(block.text)
         if self._is_list:
-            yield from _list_of(block)
+            self._closed = yield from _list_of(block, text_begins=not self._opened)
+            self._opened = True
             return
         for index, line in enumerate(block.lines):
             if line.strip():
@@ -190,16 +224,15 @@ class SpansReader:
 
 
 class _Odd:
-    """Counts the spans of a block that could not be kept as they are, and notes the first."""
+    """Counts the spans of a file that could not be kept as they are, and notes the first."""
 
-    def __init__(self, block: Block) -> None:
-        self._block = block
+    def __init__(self) -> None:
         self._widened = 0
         self._dropped = 0
         self._first = ""
 
     def aligned(
-        self, found: Annotated, sentence: list[Place], index: int
+        self, found: Annotated, sentence: list[Place], block: Block, index: int
     ) -> list[tuple[str, int, int]]:
         """The spans of a sentence, in tokens."""
         starts = [start for start, _ in sentence]
@@ -211,25 +244,24 @@ class _Odd:
             first = bisect_right(ends, start)
             last = bisect_left(starts, end)
             if first >= last:  # nothing but white space in it
-                self._note(index, found.text[start:end])
+                self._note(block, index, found.text[start:end])
                 self._dropped += 1
                 continue
             text = found.text[start:end]
             exact = start + len(text) - len(text.lstrip()), end - (len(text) - len(text.rstrip()))
             if exact != (starts[first], ends[last - 1]):
-                self._note(index, text)
+                self._note(block, index, text)
                 self._widened += 1
             if any(taken[first:last]):
-                self._note(index, text)
+                self._note(block, index, text)
                 self._dropped += 1
                 continue
             taken[first:last] = [True] * (last - first)
             chosen.append((label, first, last))
         return sorted(chosen, key=lambda span: span[1])
 
-    def _note(self, index: int, text: str) -> None:
-        if not self._first:
-            self._first = f"{self._block.source}:{self._block.first_line + index}: {text!r}"
+    def _note(self, block: Block, index: int, text: str) -> None:
+        self._first = self._first or f"{block.source}:{block.first_line + index}: {text!r}"
 
     def warn(self) -> None:
         """Say in one line what was changed."""
@@ -361,18 +393,19 @@ def _is_list(text: str) -> bool:
     return not (isinstance(value, list) and len(value) == 2 and isinstance(value[0], str))
 
 
-def _list_of(block: Block) -> Iterator[tuple[int, Any]]:
+def _list_of(block: Block, text_begins: bool) -> Generator[tuple[int, Any], None, bool]:
+    """The objects of a list that a block has, and whether the list ends in it."""
     decoder = json.JSONDecoder()
     text = block.text
-    at = text.index("[") + 1
+    at = text.index("[") + 1 if text_begins else 0
     line, counted = 0, 0
     while True:
         while at < len(text) and (text[at].isspace() or text[at] == ","):
             at += 1
         line += text.count("\n", counted, at)
         counted = at
-        if at < len(text) and text[at] == "]":
-            return
+        if at == len(text) or text[at] == "]":
+            return at < len(text)
         try:
             value, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:

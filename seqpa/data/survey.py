@@ -27,7 +27,7 @@ _DOCUMENTS = ("-DOCSTART-", "# newdoc", "#begin document")
 class Column:
     """One column of a file.
 
-    Attributes
+    Parameters
     ----------
     name : str
         ``word``, ``label``, or what the file calls it, or what it seems to be.
@@ -52,7 +52,7 @@ class Column:
 class Survey:
     """What is in a file.
 
-    Attributes
+    Parameters
     ----------
     path : str
         The file.

@@ -10,23 +10,26 @@ paragraph in, a list of words out, or a list of such lists.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from seqpa.data.corpus import Corpus, Extras
 from seqpa.data.languages import language_of
-from seqpa.data.sentences import paragraphs, tokenized
-from seqpa.data.source import Block, after_last_blank_line, after_last_line
+from seqpa.data.lines import check_lengths
+from seqpa.data.sentences import tokenized
+from seqpa.data.source import Block, Limits, after_last_line
 from seqpa.data.tokenizer import Place, align
 from seqpa.errors import SeqpaError, did_you_mean
 
 TOKENIZERS = ("builtin", "punkt", "whitespace")
 Tokenizer: TypeAlias = "str | Callable[[str], Any]"
 _WORD = re.compile(r"[^ \t\n]+")
+_BLANK_LINE = re.compile(r"^[ \t]*\n", re.MULTILINE)
+_LONG_PARAGRAPH = 1 << 15
 _CLOSED_LINE = re.compile(r"[.!?…][\"'”’»)\]]*[ \t]*\n")
 
 
@@ -34,7 +37,7 @@ _CLOSED_LINE = re.compile(r"[.!?…][\"'”’»)\]]*[ \t]*\n")
 class TextLayout:
     """A block of text, and where its words are.
 
-    Attributes
+    Parameters
     ----------
     block : Block
         The text.
@@ -90,6 +93,8 @@ class TextReader:
         Of the built-in rules or of NLTK's sentence model.
     keep_layout : bool
         Whether the corpora keep the text and where its words are.
+    limits : Limits, optional
+        How long a sentence may be.
 
     Examples
     --------
@@ -99,7 +104,11 @@ class TextReader:
     """
 
     def __init__(
-        self, tokenizer: Tokenizer = "builtin", language: str = "english", keep_layout: bool = False
+        self,
+        tokenizer: Tokenizer = "builtin",
+        language: str = "english",
+        keep_layout: bool = False,
+        limits: Limits | None = None,
     ) -> None:
         if tokenizer == "nltk":  # what punkt was called
             tokenizer = "punkt"
@@ -114,7 +123,8 @@ class TextReader:
         self._tokenizer = tokenizer
         self._language = language
         self._keep_layout = keep_layout
-        self.cut = after_last_line if tokenizer == "whitespace" else _after_last_sentence
+        self._limits = limits or Limits()
+        self.cut = after_last_line if tokenizer == "whitespace" else _Paragraphs()
 
     def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
         """The sentences of a block; equal strings become one object through ``pool``."""
@@ -123,19 +133,27 @@ class TextReader:
         if callable(self._tokenizer) or self._tokenizer == "punkt":
             words, places = self._by_others(block)
         else:
-            places = _split_lines(text) if by_line else tokenized(text, self._language)
+            places = _split_lines(text) if by_line else self._by_rules(text)
             words = [[text[start:end] for start, end in sentence] for sentence in places]
         corpus = _corpus(words, pool)
+        self._check_lengths(block, corpus, places)
         if self._keep_layout:
             flat = list(chain.from_iterable(places))
             lengths = corpus.lengths.tolist()
             corpus.layout = TextLayout(block, flat, lengths, corpus.columns[0], by_line)
         return corpus
 
+    def _by_rules(self, text: str) -> list[list[Place]]:
+        found = []
+        for begin, end in _pieces(text):
+            for sentence in tokenized(text[begin:end], self._language):
+                found.append([(begin + a, begin + b) for a, b in sentence])
+        return found
+
     def _by_others(self, block: Block) -> tuple[list[list[str]], list[list[Place]]]:
         """Words that a function or NLTK found, and where they are if that is to be kept."""
         words, places = [], []
-        for start, end in paragraphs(block.text):
+        for start, end in _pieces(block.text):
             paragraph = block.text[start:end]
             if callable(self._tokenizer):
                 found = _own_sentences(self._tokenizer, paragraph)
@@ -151,6 +169,14 @@ class TextReader:
                     start = places[-1][-1][1]
                 words.append(sentence)
         return words, places
+
+    def _check_lengths(self, block: Block, corpus: Corpus, places: list[list[Place]]) -> None:
+        if not len(corpus) or corpus.lengths.max() <= self._limits.tokens:
+            return
+        lines = [block.text.count("\n", 0, sentence[0][0]) for sentence in places]
+        # Where words are is not always known; then only where the block begins is.
+        first = lines or [0] * len(corpus)
+        check_lengths(block, corpus.lengths, np.repeat(first, corpus.lengths), self._limits)
 
 
 def render_inline(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
@@ -188,6 +214,11 @@ def _corpus(sentences: Sequence[Sequence[str]], pool: dict[str, str]) -> Corpus:
     return Corpus(("word",), [words], lengths)
 
 
+def _pieces(text: str) -> Iterator[Place]:
+    """Where the parts of a text are that no sentence crosses."""
+    return pairwise([0, *_Paragraphs().cuts(text), len(text)])
+
+
 def _split_lines(text: str) -> list[list[Place]]:
     found = []
     start = 0
@@ -200,10 +231,43 @@ def _split_lines(text: str) -> list[list[Place]]:
     return found
 
 
-def _after_last_sentence(text: str) -> int:
-    """Where text may be cut: after a blank line or else after a line that closes a sentence."""
-    end = after_last_blank_line(text)
-    return end or max((match.end() for match in _CLOSED_LINE.finditer(text)), default=0)
+class _Paragraphs:
+    """Where text may be cut: after blank lines.
+
+    A paragraph without an end is cut after a line that closes a sentence. Which line that is
+    depends on the paragraph alone, not on when its lines arrive.
+    """
+
+    def __init__(self) -> None:
+        self._length = 0  # of the paragraph so far
+
+    def __call__(self, lines: str) -> int:
+        return max(self.cuts(lines), default=0)
+
+    def cuts(self, lines: str) -> list[int]:
+        """Every place where these lines, the next ones, may be cut."""
+        found: list[int] = []
+        begin = 0
+        for blank in _BLANK_LINE.finditer(lines):
+            found += self._closed(lines, begin, blank.start())
+            begin = blank.end()
+            found.append(begin)
+            self._length = 0
+        return found + self._closed(lines, begin, len(lines))
+
+    def _closed(self, lines: str, begin: int, end: int) -> list[int]:
+        """The cuts inside a paragraph, of which these are the next lines."""
+        found: list[int] = []
+        while begin < end:
+            enough = max(begin, begin + _LONG_PARAGRAPH - self._length)
+            line = _CLOSED_LINE.search(lines, enough, end)
+            if line is None:
+                self._length += end - begin
+                break
+            begin = line.end()
+            found.append(begin)
+            self._length = 0
+        return found
 
 
 def _own_sentences(tokenizer: Callable[[str], Any], text: str) -> list[list[str]]:

@@ -54,12 +54,18 @@ def _follows(before: tuple[str, str], label: str, scheme: str) -> bool:
 class Transitions:
     """Which labels may stand where.
 
-    Attributes
+    Parameters
     ----------
     first, last : bool (labels,)
         At either end of a sentence.
     pairs : bool (labels, labels)
         A label (column) after another (row).
+
+    Examples
+    --------
+    >>> found = transitions(["O", "B-x", "E-x"], "bioes")
+    >>> found.first.tolist(), found.last.tolist()
+    ([True, True, False], [True, False, True])
     """
 
     first: NDArray[np.bool_]

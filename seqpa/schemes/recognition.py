@@ -25,7 +25,7 @@ _ORDER = ("iob2", "iob1", "bioes", "bilou", "bmes", "ioe2", "ioe1", "io")
 class Recognised:
     """What labels turn out to be.
 
-    Attributes
+    Parameters
     ----------
     scheme : str
         The scheme that they break least.
@@ -33,6 +33,11 @@ class Recognised:
         How many spans they mark, as conlleval reads them.
     illegal : dict
         The pairs of labels that the scheme forbids, and how often each occurs.
+
+    Examples
+    --------
+    >>> Recognised("iob2", 9, {("O", "I-x"): 2, (None, "I-x"): 1}).broken
+    3
     """
 
     scheme: str

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel.chain import FORBIDDEN
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.schemes import ALIASES, SCHEMES, examples, foreign, transitions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Penalties:
     """What is added to the scores: 0 where allowed, FORBIDDEN where not.
 
-    Attributes
+    Parameters
     ----------
     first, last : (labels,)
         For a label at either end of a sentence.
@@ -29,6 +30,11 @@ class Penalties:
     first: NDArray[np.float32]
     last: NDArray[np.float32]
     pairs: NDArray[np.float32]
+
+    @cached_property
+    def forbid_nothing(self) -> bool:
+        """Whether every sequence is allowed."""
+        return not (self.first.any() or self.last.any() or self.pairs.any())
 
 
 def penalties(constraints: Any, labels: Sequence[str]) -> Penalties:
@@ -77,8 +83,8 @@ def penalties(constraints: Any, labels: Sequence[str]) -> Penalties:
 
 def _apply_scheme(name: str, labels: Sequence[str], out: Penalties) -> None:
     if name not in SCHEMES and name not in ALIASES:
-        known = ", ".join(map(repr, (*ALIASES, *SCHEMES)))
-        raise SeqpaError(f"constraints {name!r} are unknown: choose one of {known}")
+        known = did_you_mean(name, ("bio", *SCHEMES))
+        raise SeqpaError(f"constraints {name!r} are unknown{known}")
     label = foreign(labels, name)
     if label is not None:
         raise SeqpaError(
@@ -96,17 +102,14 @@ def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties
     def find(label: Any) -> int:
         if not isinstance(label, str) or label not in index:
             raise SeqpaError(
-                f"constraints name the label {label!r}, which the training data does not have: "
-                f"its labels are {', '.join(sorted(labels))}"
+                f"constraints name the label {label!r}, which the training data does not have"
+                f"{did_you_mean(label, sorted(labels))}"
             )
         return index[label]
 
-    unknown = set(rules) - {"forbidden", "required"}
-    if unknown:
-        raise SeqpaError(
-            f"constraints have the key {sorted(unknown)[0]!r}: "
-            f"only 'forbidden' and 'required' exist"
-        )
+    known = ("forbidden", "required")
+    for key in sorted(set(rules) - set(known), key=str):
+        raise SeqpaError(f"constraints have the unknown key {key!r}{did_you_mean(key, known)}")
     forbidden = rules.get("forbidden", ())
     if not isinstance(forbidden, (list, tuple, Set)):
         raise SeqpaError(f"constraints: 'forbidden' is {forbidden!r}: give a list of label pairs")
@@ -125,7 +128,7 @@ def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties
                 f"constraints: {followers!r} under 'required' is not a list of labels for {label!r}"
             )
         row = out.pairs[find(label)]
-        allowed = [find(follower) for follower in followers]
+        allowed = {find(follower) for follower in followers}
         row[[k for k in range(len(labels)) if k not in allowed]] = FORBIDDEN
 
 
@@ -145,7 +148,7 @@ def check_legal(
     labels : sequence of str
         The labels by number.
     """
-    if len(paths) == 0:
+    if len(paths) == 0 or rules.forbid_nothing:
         return
     firsts = starts[:-1][starts[1:] > starts[:-1]]
     lasts = np.append(firsts[1:], len(paths)) - 1
