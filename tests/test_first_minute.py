@@ -91,6 +91,12 @@ def test_from_a_file_to_a_tagged_sentence_of_ones_own(
         status, out, err = run("tag", "model.safetensors")
         assert (status, err) == (0, "")
         assert expected in out
+    say("Ada Low left  Lyon.\n", monkeypatch)
+    out = run("tag", "model.safetensors", "--to", "brackets")[1]
+    assert out == "[Ada Low PER] left  [Lyon LOC].\n"
+    say("Ada Low left  Lyon.\n", monkeypatch)
+    found = json.loads(run("tag", "model.safetensors", "--to", "spans")[1])
+    assert found["ents"][1] == {"start": 14, "end": 18, "label": "LOC"}
     (here / "a.txt").write_text("Ada left Ohio.\n")
     for tokenizer, words in [("whitespace", 3), ("shlex:split", 3), ("builtin", 4)]:
         out = run("tag", "model.safetensors", "a.txt", "--tokenizer", tokenizer)[1]
@@ -110,6 +116,7 @@ def test_from_a_file_to_a_tagged_sentence_of_ones_own(
         (["--tokenizer", "moses"], "tokenizer: 'moses' is none of builtin, punkt, whitespace"),
         (["--tokenizer", "nowhere:f"], "the function 'nowhere:f' cannot be imported"),
         (["--language", "klingon"], "language: 'klingon' is none of english"),
+        (["--to", "bracket"], "format: 'bracket' is not known; did you mean 'brackets'?"),
     ],
 )
 def test_mistakes_in_tagging_text(here: Path, run: Run, arguments, message: str) -> None:

@@ -47,6 +47,15 @@ def tag(
             help="For the format text: english, german, french, spanish, any; or Punkt's."
         ),
     ] = "english",
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help="Format of the output, if not that of the input: conll, conllu, jsonl, csv, tsv, "
+            "slash; brackets, or spans with their offsets: spans (spaCy's shape), huggingface.",
+        ),
+    ] = None,
     nbest: Annotated[
         int,
         typer.Option(
@@ -108,6 +117,7 @@ def tag(
     write_tagged(
         output,
         _tagged(tagger, chunks, nbest, confidence),
+        format=to,
         label=how.label or "upos",
         encoding=how.encoding,
     )
