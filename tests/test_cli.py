@@ -114,7 +114,7 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     ),
     "output is a directory": (["train", "c.yaml", "--set", "output.model=."], "is a directory"),
     "illegal labels": (
-        ["train", "c.yaml", "--set", "data.scheme=iob2", "--set", "data.train=illegal.conll"],
+        ["train", "c.yaml", "--set", "data.labels=strict", "--set", "data.train=illegal.conll"],
         "illegal.conll:",
     ),
     "bad template": (
@@ -150,9 +150,16 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "a truncated model": (["tag", "cut.safetensors", "empty.conll"], "cut.safetensors: is damaged"),
     "tagging a file that is not there": (["tag", "MODEL", "no.conll"], "no.conll: no such file"),
     "tagging an empty file": (["tag", "MODEL", "empty.conll"], "there is no sentence in it"),
-    "tagging wrong columns": (["tag", "MODEL", "one-column.conll"], "one-column.conll:1: 1 space"),
+    "tagging text, not columns": (
+        ["tag", "MODEL", "one-column.conll"],
+        "one-column.conll: looks like running text, but the model needs the columns word, pos",
+    ),
+    "tagging wrong columns": (
+        ["tag", "MODEL", "one-column.conll", "--format", "conll"],
+        "one-column.conll:1: 1 space",
+    ),
     "tagging Windows-1252": (["tag", "MODEL", "windows.conll"], "windows.conll:2: byte 0xe9"),
-    "unknown format": (["tag", "MODEL", "empty.conll", "--format", "csv"], "'csv' is not known"),
+    "unknown format": (["tag", "MODEL", "empty.conll", "--format", "xml"], "'xml' is not known"),
     "text for a model that wants more": (
         ["tag", "MODEL", "one-column.conll", "--format", "text", "--tokenizer", "whitespace"],
         "the model needs 'pos' too",
@@ -375,7 +382,8 @@ def test_a_header_that_does_not_tell_its_data(
 
 
 def test_help_of_every_command(run: Run) -> None:
-    for command in ("train", "tag", "evaluate", "inspect", "corpora", "schema"):
+    commands = ("train", "tag", "evaluate", "inspect", "corpora", "init", "convert", "score")
+    for command in (*commands, "schema"):
         status, out, _ = run(command, "--help")
         assert status == 0
         assert out.startswith(f"Usage: seqpa {command}")

@@ -12,7 +12,7 @@ import pytest
 
 from seqpa.config import Config
 from seqpa.data import Corpus, read
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, SeqpaWarning
 from seqpa.model import read_model
 from seqpa.sequence.bounds import certify
 from seqpa.sequence.tagger import SequenceTagger
@@ -220,12 +220,26 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path) -> None:
 
 def test_labels_that_break_the_constraints_are_named(tmp_path: Path) -> None:
     file = tmp_path / "a.conll"
-    file.write_text("Ada O\nwon I-person\n")
+    file.write_text("Ada B-person\nNorvell I-person\n\nAda B-person\n\nAda O\nwon I-person\n")
     data = {"train": str(file), "dev": None, "columns": None}
-    run = TrainingRun(config(tmp_path, data=data, decoding={"constraints": "bio"}))
-    with pytest.raises(SeqpaError, match=r"a\.conll: sentence 1, token 2"):
-        list(run.epochs())
-    assert not run.model.exists()
+    decoding = {"constraints": "bio"}
+    with pytest.raises(SeqpaError, match=r"a\.conll:7: 'I-person' after 'O' is not legal IOB2"):
+        TrainingRun(config(tmp_path, data={**data, "labels": "strict"}, decoding=decoding))
+    with pytest.warns(SeqpaWarning, match=r"a\.conll:7: I-person begins a span; 1 of 3 spans"):
+        run = TrainingRun(config(tmp_path, data=data, decoding=decoding))
+    list(run.epochs())
+    assert list(run.tagger.classes_) == ["B-person", "I-person", "O"]
+    assert run.train.y[-1] == ["O", "B-person"]
+
+
+def test_constraints_say_in_which_scheme_labels_are_learned(tmp_path: Path) -> None:
+    file = tmp_path / "a.conll"
+    file.write_text("Ada I-person\nNorvell I-person\nwon O\nLyon I-place\n")
+    data = {"train": str(file), "dev": str(file), "columns": None}
+    run = TrainingRun(config(tmp_path, data=data, decoding={"constraints": "bilou"}))
+    list(run.epochs())
+    assert run.train.y == [["B-person", "L-person", "O", "U-place"]]
+    assert run.finish().dev.spans is not None
 
 
 def test_labels_unknown_to_the_model_are_scored(tmp_path: Path) -> None:

@@ -11,12 +11,15 @@ from typing import Annotated
 
 import typer
 
+from seqpa.cli.convert import convert
 from seqpa.cli.corpora import corpora
 from seqpa.cli.evaluate import evaluate
 from seqpa.cli.experiment import CommandWithNames, experiment
 from seqpa.cli.guard import abandon_stdout, error_line, guarded, orderly_end, whole_lines
+from seqpa.cli.init import init
 from seqpa.cli.inspect import inspect
 from seqpa.cli.schema import schema
+from seqpa.cli.score import score
 from seqpa.cli.tag import tag
 from seqpa.cli.train import CommandWithSettings, train
 
@@ -28,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command(cls=CommandWithSettings)(guarded(train))
-for _command in (tag, evaluate, inspect, corpora, schema):
+for _command in (tag, evaluate, inspect, corpora, init, convert, score, schema):
     app.command()(guarded(_command))
 app.command(cls=CommandWithNames)(guarded(experiment))
 

@@ -7,13 +7,14 @@ import io
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import typer
 
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, SeqpaWarning
 
 USER_ERROR = 2
 # As a shell reports a program that the closed pipe ended.
@@ -34,13 +35,17 @@ def error_line(message: str) -> int:
     int
         The exit status.
     """
+    _tell("error", message)
+    return USER_ERROR
+
+
+def _tell(what: str, message: str) -> None:
     line = "".join(
         sign if sign.isprintable() else ascii(sign)[1:-1] for sign in " ".join(message.split())
     )
     if sys.stderr is not None:  # print would take standard output instead
         with suppress(OSError):
-            print(f"seqpa: error: {line}", file=sys.stderr, flush=True)
-    return USER_ERROR
+            print(f"seqpa: {what}: {line}", file=sys.stderr, flush=True)
 
 
 def whole_lines() -> None:
@@ -102,7 +107,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            with _one_line_warnings():
+                command(*args, **kwargs)
             sys.stdout.flush()
         except SeqpaError as error:
             raise typer.Exit(error_line(str(error))) from None
@@ -120,6 +126,23 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(INTERRUPTED) from None
 
     return run
+
+
+@contextmanager
+def _one_line_warnings() -> Iterator[None]:
+    """Print seqpa's own warnings as ``seqpa: warning: ...``, each once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", SeqpaWarning)
+        usual = warnings.showwarning
+
+        def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
+            if issubclass(category, SeqpaWarning):
+                _tell("warning", str(message))
+            else:
+                usual(message, category, *rest, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 def abandon_stdout() -> None:

@@ -139,7 +139,7 @@ def reading(
     """
     from seqpa.data import MAX_SENTENCE_TOKENS
 
-    trained = None if model.config is None else _trained_on(model.config.get("data"))
+    trained = None if model.config is None else _trained_on(model.config)
     chosen = format or (trained.format if trained else "conll")
     same = trained is not None and chosen == trained.format
     label = trained.label if trained and same else None
@@ -159,21 +159,26 @@ def reading(
     )
 
 
-def _trained_on(data: Any) -> ReadOptions:
+def _trained_on(config: dict[str, Any]) -> ReadOptions:
     """The `data` section in a model's header, which was checked when it was trained.
+
+    Constraints by a scheme made training read its labels in that scheme.
 
     Read without `seqpa.config`, which takes longer to import than a page of text to tag.
     """
     from seqpa.data import MAX_SENTENCE_TOKENS
     from seqpa.errors import SeqpaError
 
+    data, decoding = config.get("data"), config.get("decoding")
     told = data if isinstance(data, dict) else {}
+    constraints = decoding.get("constraints") if isinstance(decoding, dict) else None
+    legal = constraints if isinstance(constraints, str) else None
     found = ReadOptions(
         format=told.get("format", "conll"),
         columns=told.get("columns"),
         label=told.get("label"),
         encoding=told.get("encoding", "utf-8"),
-        scheme=told.get("scheme"),
+        scheme=told.get("scheme") or legal,
         max_sentence_tokens=told.get("max_sentence_tokens", MAX_SENTENCE_TOKENS),
     )
     most = found.max_sentence_tokens

@@ -41,9 +41,16 @@ def read_part(config: Config, part: str) -> Corpus:
         columns=data.columns,
         label=data.label,
         encoding=data.encoding,
-        scheme=data.scheme,
+        scheme=data.scheme or _scheme_of_constraints(config),
+        labels=data.labels,
         max_sentence_tokens=data.max_sentence_tokens,
     )
+
+
+def _scheme_of_constraints(config: Config) -> str | None:
+    """The scheme in which only legal labels can be learned."""
+    constraints = config.decoding.constraints
+    return constraints if isinstance(constraints, str) else None
 
 
 def data_name(config: Config, part: str) -> str:

@@ -24,6 +24,7 @@ from seqpa.config.yaml_lines import Loc, place_of
 from seqpa.data import MAX_SENTENCE_TOKENS
 
 Table = dict[str, dict[str, float]]
+SchemeName = Literal["bio", "iob1", "iob2", "ioe1", "ioe2", "bioes", "bilou", "biluo", "bmes", "io"]
 
 
 class Section(BaseModel):
@@ -35,7 +36,7 @@ class Section(BaseModel):
 class DataSettings(Section):
     """What is learned from."""
 
-    format: Literal["conll", "conllu", "jsonl", "nltk"] = Field(
+    format: Literal["conll", "conllu", "jsonl", "csv", "slash", "spans", "parquet", "nltk"] = Field(
         default="conll", description="how the files are written; nltk names corpora of NLTK's"
     )
     columns: list[str] | None = Field(
@@ -53,8 +54,13 @@ class DataSettings(Section):
     dev: str | None = Field(default=None, description="file whose score chooses the best epoch")
     test: str | None = Field(default=None, description="file for the scores at the end")
     encoding: str = Field(default="utf-8", description="of the files: utf-8, cp1252, latin-1, ...")
-    scheme: Literal["iob1", "iob2", "bioes"] | None = Field(
-        default=None, description="check chunk labels and convert them to this scheme"
+    scheme: SchemeName | None = Field(
+        default=None, description="convert chunk labels to this scheme, from any other"
+    )
+    labels: Literal["repair", "strict"] = Field(
+        default="repair",
+        description="illegal chunk labels are read as conlleval reads them, with a warning, or "
+        "are an error",
     )
     max_sentence_tokens: int = Field(
         default=MAX_SENTENCE_TOKENS,
@@ -181,14 +187,14 @@ class DecodingSettings(Section):
 
     constraints: (
         Annotated[
-            Annotated[Literal["bio", "bioes"], Tag("a scheme")]
-            | Annotated[TransitionRules, Tag("rules")],
+            Annotated[SchemeName, Tag("a scheme")] | Annotated[TransitionRules, Tag("rules")],
             Discriminator(lambda value: "a scheme" if isinstance(value, str) else "rules"),
         ]
         | None
     ) = Field(
         default=None,
-        description="bio or bioes: only legal chunks; or {forbidden: ..., required: ...}",
+        description="bio, bioes or another scheme: only legal chunks; or {forbidden: ..., "
+        "required: ...}",
     )
 
 
