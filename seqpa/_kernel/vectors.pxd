@@ -22,6 +22,7 @@ cdef class Pass:
     cdef double cost
     cdef double loss
     cdef double squared_loss
+    cdef double watched
     cdef long long updates
 
     cdef bint presented(self, double r) noexcept nogil

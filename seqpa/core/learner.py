@@ -161,7 +161,7 @@ class OnlineLearner(ABC):
         self._check(examples)
         rounds = self._rounds
         records = np.zeros((rounds * len(rows) if record else 0, kernel.RECORD))
-        totals, begin = np.zeros(5), self.seen
+        totals, watched, begin = np.zeros(5), 0.0, self.seen
         parts = self._parts(examples, y, _each(C, n), rows, shuffled=order is not None)
         for part, y_part, C_part, part_rows in parts:
             done = self.seen - begin
@@ -170,8 +170,9 @@ class OnlineLearner(ABC):
             self._pass(part, y_part, part_rows, run)
             self.seen += len(part_rows)
             totals += run.totals()
+            watched += run.watch()
         mistakes, cost, loss, squared_loss, updates = totals.tolist()
-        if not math.isfinite(loss):
+        if not math.isfinite(watched):
             raise SeqpaError("the weights overflow; scale the features and the target first")
         sums = (len(rows), int(mistakes), cost, loss, squared_loss, int(updates))
         if not record:
