@@ -167,8 +167,15 @@ class Pass:
         self.step = step
         self.C = C
         self.tol = tol
-        self.seen = seen
         self.record = record
+        self.begin(seen)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def begin(self, seen: cython.double) -> cython.void:
+        """Make ready for another pass: the sums begin anew."""
+        self.seen = seen
         self.mistakes = self.cost = self.loss = self.squared_loss = self.watched = 0.0
         self.updates = 0
 

@@ -168,6 +168,10 @@ class Weights:
         self.by_feature = by_feature
         self.averaging = V.shape[1 if by_feature else 0] > n_labels
 
+    def count(self):
+        """K, the number of labels."""
+        return self.n_labels
+
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)

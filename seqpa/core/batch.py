@@ -28,8 +28,9 @@ from numpy.typing import ArrayLike, NDArray
 from seqpa._kernel import blocks, quadratic
 from seqpa._kernel import budget as budgets
 from seqpa.core.examples import Examples
-from seqpa.core.learner import Floats, Indices, Learner, Part, new_constraint
+from seqpa.core.learner import Floats, Indices, Learner, Part
 from seqpa.core.problems import Problem, Uniclass
+from seqpa.core.single import new_constraint
 from seqpa.core.steps import USES_C
 from seqpa.errors import SeqpaError
 

@@ -21,8 +21,9 @@ from seqpa._kernel import budget as budgets
 from seqpa.core.batch import Batches, no_budget
 from seqpa.core.examples import Examples
 from seqpa.core.kernels import Floats, Kernel
-from seqpa.core.learner import Indices, OnlineLearner, Part, Run, new_constraint
+from seqpa.core.learner import Indices, OnlineLearner, Part, Run
 from seqpa.core.problems import Problem, Uniclass
+from seqpa.core.single import new_constraint
 from seqpa.core.support import Support
 from seqpa.errors import SeqpaError
 
@@ -213,6 +214,31 @@ class KernelLearner(OnlineLearner):
             self.support.keep(np.flatnonzero(used))
             self._find_places()
         return run
+
+    def resize(self, n_features: int) -> None:
+        """Support vectors with more features, which are 0.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of the examples from now on.
+        """
+        self.support.widen(n_features)
+
+    def relabel(self, problem: Problem, change: ArrayLike) -> None:
+        """Coefficients for other labels, each a sum of those there are (`Learner.relabel`).
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem with the new labels.
+        change : array of shape (new K, K)
+            The new coefficients of label k are Σ_j change[k, j] coef[:, j].
+        """
+        T = np.asarray(change, dtype=np.float64)
+        self.support.relabel(T)
+        self.problem = problem
+        self.n_labels = len(T)
 
     def _check(self, examples: Examples) -> None:
         if examples.joint:

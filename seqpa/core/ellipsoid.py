@@ -42,8 +42,9 @@ from numpy.typing import ArrayLike
 
 from seqpa._kernel import ellipsoid as kernel
 from seqpa.core.examples import Examples
-from seqpa.core.learner import Floats, Indices, Learner, new_constraint
+from seqpa.core.learner import Floats, Indices, Learner
 from seqpa.core.problems import Binary, Multiclass, Multilabel, Problem
+from seqpa.core.single import new_constraint
 from seqpa.errors import SeqpaError
 
 METHODS = ("iellip", "cellip")
@@ -126,12 +127,9 @@ class EllipsoidLearner(Learner):
             raise SeqpaError(f"b={b}, c={c}, scale={scale}: 0 <= b <= 1, 0 <= c < 1, scale > 0")
         super().__init__(problem, step, n_features, n_labels, bias, average, joint, start)
         N = self._W.size
-        if shape == "full" and 8 * N * N > _LARGEST:
-            raise SeqpaError(
-                f"a full P for {N} weights takes {8 * N * N / 2**30:.0f} GiB; take shape='diagonal'"
-            )
         self.method = method
         self.shape = shape
+        self._check_size(N)
         self.b = b
         self.c = c
         self.scale = scale
@@ -188,6 +186,75 @@ class EllipsoidLearner(Learner):
         if self.bias:
             inner = inner + 2.0 * np.asarray(X @ A[:d, -1]).reshape(-1) + A[-1, -1]
         return np.maximum(self._scale * inner, 0.0)
+
+    def resize(self, n_features: int) -> None:
+        """Weights for more features: 0, with the first P; or for fewer, as `Learner.resize`.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of the examples from now on.
+        """
+        N, width = self._vectors * (n_features + self.bias), n_features + self.bias
+        self._check_size(N)
+        kept = np.arange(min(n_features, self.n_features))
+        old, new = kept, kept
+        if self.bias:
+            old, new = np.append(kept, self.n_features), np.append(kept, n_features)
+        blocks = np.arange(self._vectors)[:, None]
+        at_old = (blocks * (self.n_features + self.bias) + old).reshape(-1)
+        at_new = (blocks * width + new).reshape(-1)
+        first = self.scale / self._scale  # of P_1, in units of the scale of now
+        if self.shape == "full":
+            Q = first * np.eye(N)
+            Q[np.ix_(at_new, at_new)] = self._Q[np.ix_(at_old, at_old)]
+        else:
+            Q = np.full((1, N), first)
+            Q[0, at_new] = self._Q[0, at_old]
+        self._Q = Q
+        super().resize(n_features)
+
+    def relabel(self, problem: Problem, change: ArrayLike) -> None:
+        """Weights for other labels, as `Learner.relabel`; a new label has the first P.
+
+        Where one vector becomes two, v/2 and −v/2, each has P for itself: then δ'Pδ is twice what
+        it was, w moves by half as much each, and the two are told apart as before.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem with the new labels.
+        change : array of shape (new K, K)
+            The new vector of label k is a multiple of one that there is, or 0.
+        """
+        T = np.asarray(change, dtype=np.float64)
+        source = [int(np.flatnonzero(row)[0]) if row.any() else -1 for row in T]
+        width = self._W.shape[1]
+        self._check_size(len(T) * width)
+
+        def block(k: int) -> slice:
+            return slice(k * width, (k + 1) * width)
+
+        first = self.scale / self._scale
+        if self.shape == "full":
+            Q = first * np.eye(len(T) * width)
+            for k, j in enumerate(source):
+                for n, m in enumerate(source):
+                    if min(j, m) >= 0 and (k == n or j != m):
+                        Q[block(k), block(n)] = self._Q[block(j), block(m)]
+        else:
+            Q = np.full((1, len(T) * width), first)
+            for k, j in enumerate(source):
+                if j >= 0:
+                    Q[0, block(k)] = self._Q[0, block(j)]
+        self._Q = Q
+        super().relabel(problem, T)
+
+    def _check_size(self, N: int) -> None:
+        if self.shape == "full" and 8 * N * N > _LARGEST:
+            raise SeqpaError(
+                f"a full P for {N} weights takes {8 * N * N / 2**30:.0f} GiB; take shape='diagonal'"
+            )
 
     def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:
         self._mean = None

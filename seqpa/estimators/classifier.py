@@ -8,10 +8,10 @@ from typing import Any
 from seqpa.core.costs import Cost, cost_matrix
 from seqpa.core.problems import CostSensitive, OneVsRest, Problem
 from seqpa.errors import SeqpaError
-from seqpa.estimators._labels import LabelClassifier, OnlineClassifier, ThroughOrigin
+from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin, WeightedClassifier
 
 
-class CostClassifier(LabelClassifier):
+class CostClassifier(WeightedClassifier):
     """The parameters `margin`, `cost` and `update` as a problem."""
 
     margin: float

@@ -12,13 +12,13 @@ from seqpa.core.kernels import KernelFunction
 from seqpa.core.learner import OnlineLearner
 from seqpa.core.steps import USES_C
 from seqpa.estimators._base import Floats, LinearEstimator
-from seqpa.estimators._labels import OnlineClassifier
+from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin
 from seqpa.estimators._parameters import WHOLE, Rule, one_of
 from seqpa.estimators.classifier import CostClassifier
 from seqpa.estimators.kernel import KERNEL_OR_NONE, KERNEL_RULES, KernelEstimator
 
 
-class MiniBatchPAClassifier(CostClassifier, KernelEstimator, OnlineClassifier):
+class MiniBatchPAClassifier(ThroughOrigin, CostClassifier, KernelEstimator, OnlineClassifier):
     """Passive-aggressive classification by mini-batches (Mini-batch PA, §§3.2, 3.3).
 
     The B constraints of a mini-batch are met by one step, w ← w + Σ τ_k δ_k (Eq. 12), the smallest
