@@ -377,7 +377,7 @@ def test_wrong_parameters() -> None:
     for wrong, what in (
         ({"a": 0.0}, "a=0.0; it must be above 0"),
         ({"b": 1.5}, "b=1.5; it must be a number from 0 to 1"),
-        ({"c": 1.0}, "c=1.0; it must be a number from 0 to below 1"),
+        ({"c": 1.5}, "c=1.5; it must be a number from 0 to 1"),
         ({"shape": "round"}, "it must be one of full, diagonal"),
         ({"scale": 0.0}, "scale=0.0; it must be a number above 0, or None"),
         ({"method": "ellip"}, "it must be one of iellip, cellip"),
@@ -404,8 +404,39 @@ def test_the_example_of_selective_sampling() -> None:
     assert model.score(X, y) > 0.9
 
 
-def test_a_shape_lost_in_rounding_is_an_error() -> None:
+@pytest.mark.parametrize("shape", ["full", "diagonal"])
+@pytest.mark.parametrize(("c", "b"), [(0.5, 1.0), (0.9, 1.0), (1.0, 1.0), (0.9, 0.999)])
+def test_iellip_goes_on_where_its_shape_leaves_all_range(shape: str, c: float, b: float) -> None:
+    """P grows by 1/(1 − c) with every update; what w learns does not depend on its scale."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(6000, 5)), np.sign(rng.normal(size=6000))
-    with pytest.raises(SeqpaError, match=r"take b \+ c below 1"):
-        EllipsoidClassifier(b=1.0, c=0.5, max_iter=3, tol=None).fit(X, y)
+    X = rng.normal(size=(6000, 5))
+    y = np.sign(X @ rng.normal(size=5)) * np.where(rng.random(6000) < 0.1, -1.0, 1.0)
+    model = EllipsoidClassifier(b=b, c=c, shape=shape)
+    for part in np.split(np.arange(6000), 6):
+        before = getattr(model, "n_updates_", 0)
+        model.partial_fit(X[part], y[part], classes=[-1, 1])
+        assert model.n_updates_ > before + 100
+        assert model.n_updates_ == model.online_mistakes_
+    assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("shape", ["full", "diagonal"])
+def test_iellip_far_out_is_still_its_twin(shape: str) -> None:
+    """P, divided by its largest entry in each round, in the form that loses digits."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1500, 4)), rng.choice([-1.0, 1.0], 1500)
+    learner = EllipsoidLearner(Binary(0.1), "PA", 4, b=1.0, c=0.5, shape=shape)
+    run = learner.run(Examples.from_array(X), y)
+    w, P, logs = np.zeros(4), np.eye(4), 0.0
+    for x, sign in zip(X, y, strict=True):
+        delta = sign * x
+        if w @ delta <= 0:
+            h = P @ delta
+            w = w + (0.1 - w @ delta) / (delta @ h) * h
+            P = 2 * (P - 0.5 * np.outer(h, h) / (delta @ h))
+            P = np.diag(np.diag(P)) if shape == "diagonal" else P
+            logs += np.log10(P.max())
+            P /= P.max()
+    assert run.updates > 700
+    np.testing.assert_allclose(learner.weights[0], w, rtol=1e-6)
+    np.testing.assert_allclose(np.log10(learner.P.max()), logs + np.log10(P.max()), rtol=1e-9)

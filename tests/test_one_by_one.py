@@ -140,7 +140,9 @@ def test_a_ball_is_learned_as_from_rows(model) -> None:
     assert by_dict.n_updates_ == by_row.n_updates_
     expected = by_row.decision_function(X)
     assert [-by_dict.score_one(x) for x, _ in rows] == pytest.approx(expected.tolist(), abs=1e-9)
-    assert [by_dict.predict_one(x) for x, _ in rows] == by_row.predict(X).tolist()
+    clear = np.abs(expected) > 1e-9  # the last example lies on the ball, but for rounding
+    predicted = np.array([by_dict.predict_one(x) for x, _ in rows])
+    np.testing.assert_array_equal(predicted[clear], by_row.predict(X)[clear])
     if model.kernel is None:
         far = {"never seen": 1e3}
         assert by_dict.predict_one(far) == -1

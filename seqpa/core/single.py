@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from seqpa._kernel import single as kernel
 from seqpa._kernel import vectors, weights
-from seqpa.core.problems import OneVsRest, Problem
+from seqpa.core.problems import Binary, OneVsRest, Problem, Regression
 from seqpa.errors import SeqpaError
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -92,8 +92,8 @@ class OneRow:
         alone = isinstance(self._problem, OneVsRest)
         margin = self._problem.margin if isinstance(self._problem, OneVsRest) else 0.0
         self._n_labels = self._w.count()
-        if self._n_labels > 1:
-            arrays["target"][:] = 0.0
+        if not isinstance(self._problem, Binary | Regression):
+            arrays["target"][:] = 0.0  # the index of a label
         # The kernel's problem keeps this very array, since it needs no conversion.
         problem = None if alone else self._problem.kernel(arrays["target"], self._n_labels)  # type: ignore[union-attr]
         self._run = vectors.Pass(self._step, arrays["C"], 0.0, 0, np.empty((0, vectors.RECORD)))

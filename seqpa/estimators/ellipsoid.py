@@ -32,7 +32,7 @@ class EllipsoidEstimator(LinearEstimator):
         "shape": one_of(*SHAPES),
         "a": (lambda a: _share(a) and a > 0, "above 0 (0 would never move) and at most 1"),
         "b": (_share, "a number from 0 to 1"),
-        "c": (lambda c: _share(c) and c < 1, "a number from 0 to below 1"),
+        "c": (_share, "a number from 0 to 1"),
         "scale": (lambda s: s is None or above_zero(s), "a number above 0, or None"),
     }
 

@@ -137,7 +137,7 @@ class PerceptronClassifier(OnlineClassifier):
         self._drawn: Floats | None = None
 
     def _relabel(self, change: Floats) -> None:
-        if self.update != "max-score":
+        if self.update != "max-score" and self._by_label():
             raise SeqpaError(
                 f"update={self.update!r} needs to know all labels at the start: give the first "
                 "call classes"
