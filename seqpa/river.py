@@ -65,27 +65,27 @@ class _Labels(base.Classifier):
         return {label: part / total for label, part in parts.items()}
 
 
-class PAClassifier(estimators.PAClassifier, _Labels):  # noqa: D101
+class PAClassifier(estimators.PAClassifier, _Labels):  # type: ignore[misc]  # noqa: D101
     __doc__ = estimators.PAClassifier.__doc__
 
 
-class PerceptronClassifier(estimators.PerceptronClassifier, _Labels):  # noqa: D101
+class PerceptronClassifier(estimators.PerceptronClassifier, _Labels):  # type: ignore[misc]  # noqa: D101
     __doc__ = estimators.PerceptronClassifier.__doc__
 
 
-class HingeClassifier(estimators.HingeClassifier, _Labels):  # noqa: D101
+class HingeClassifier(estimators.HingeClassifier, _Labels):  # type: ignore[misc]  # noqa: D101
     __doc__ = estimators.HingeClassifier.__doc__
 
 
-class MIRAClassifier(estimators.MIRAClassifier, _Labels):  # noqa: D101
+class MIRAClassifier(estimators.MIRAClassifier, _Labels):  # type: ignore[misc]  # noqa: D101
     __doc__ = estimators.MIRAClassifier.__doc__
 
 
-class MiniBatchPAClassifier(estimators.MiniBatchPAClassifier, _Labels):  # noqa: D101
+class MiniBatchPAClassifier(estimators.MiniBatchPAClassifier, _Labels):  # type: ignore[misc]  # noqa: D101
     __doc__ = estimators.MiniBatchPAClassifier.__doc__
 
 
-class EllipsoidClassifier(estimators.EllipsoidClassifier, _Labels):  # noqa: D101
+class EllipsoidClassifier(estimators.EllipsoidClassifier, _Labels):  # type: ignore[misc]  # noqa: D101
     __doc__ = estimators.EllipsoidClassifier.__doc__
 
 

@@ -52,8 +52,8 @@ CODES = {
     "max-loss": _MAX_LOSS,
 }
 
-# A record of one example, as a pass writes it: loss, τ, ‖δ‖², cost, up, down.
-RECORD = 6
+# A record of one example, as a pass writes it: loss, τ, ‖δ‖², cost, up, down, middle.
+RECORD = 7
 
 
 @cython.final
@@ -144,6 +144,7 @@ class Problem:
         c.down = r
         c.sides = 2.0
         c.score = c.s[y] - c.s[r]
+        c.middle = 0.5 * (c.s[y] + c.s[r])
         c.r = margin - c.score
         if self.kind == _MULTICLASS or self.kind == _MULTILABEL:
             c.cost = 1.0 if c.score <= 0.0 else 0.0
@@ -159,8 +160,8 @@ class Pass:
                   PA 2003, §4), for least squares those with r² <= tol; 0 is the plain
                   online pass
     seen          examples seen before this pass: the clock of lazy averaging
-    record        (examples, 6) to be filled with loss, τ, ‖δ‖², cost, up, down; or (0, 6). A
-                  one-vs-rest pass has a row for each label of each example
+    record        (examples, 7) to be filled with loss, τ, ‖δ‖², cost, up, down, middle; or (0, 7).
+                  A one-vs-rest pass has a row for each label of each example
     """
 
     def __init__(self, step, C, tol, seen, record):
@@ -284,6 +285,7 @@ class Pass:
             self.updates += 1
         if self.record.shape[0] > 0:
             self.write(t, loss, tau, norm2, c.cost, c.up, c.down)
+            self.record[t, 6] = c.middle
 
     @cython.cfunc
     @cython.nogil

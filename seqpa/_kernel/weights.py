@@ -98,6 +98,7 @@ class Constraint:
     up, down  the labels whose vectors hold x in δ, −1 for none; `sides` counts them: ‖δ‖² is
               sides · ‖x‖², and 0 sides ask for nothing
     cost      ρ(y, ŷ), or 1 for a mistake
+    middle    of the scores of up and down, where both are there; its own step leaves it where it is
     q         where a step moves several labels' vectors: by q_k x each
     """
 
@@ -111,7 +112,7 @@ class Constraint:
     @cython.exceptval(check=False)
     def clear(self) -> cython.void:
         """Nothing is asked for."""
-        self.r = self.score = self.cost = self.sides = 0.0
+        self.r = self.score = self.cost = self.sides = self.middle = 0.0
         self.sign = 1.0
         self.up = self.down = -1
 

@@ -69,6 +69,8 @@ class Run:
         The label whose vector moved up; −1 where there is none.
     downs : array of int or None
         The label whose vector moved down; −1 where there is none.
+    middles : array or None
+        The middle of the scores of these two labels.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class Run:
     costs: Floats | None = None
     ups: Indices | None = None
     downs: Indices | None = None
+    middles: Floats | None = None
 
 
 class OnlineLearner(ABC):
@@ -178,9 +181,9 @@ class OnlineLearner(ABC):
         sums = (len(rows), int(mistakes), cost, loss, squared_loss, int(updates))
         if not record:
             return Run(*sums)
-        loss_t, tau, norm2, cost_t, up, down = records.T
+        loss_t, tau, norm2, cost_t, up, down, middles = records.T
         ups, downs = up.astype(np.intp), down.astype(np.intp)
-        return Run(*sums, np.repeat(rows, rounds), loss_t, tau, norm2, cost_t, ups, downs)
+        return Run(*sums, np.repeat(rows, rounds), loss_t, tau, norm2, cost_t, ups, downs, middles)
 
     @abstractmethod
     def _check(self, examples: Examples) -> None:

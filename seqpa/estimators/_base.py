@@ -65,6 +65,7 @@ class OnlineEstimator(BaseEstimator, ABC):
     """
 
     n_features_in_: int
+    features_: Any  # the fitted feature map, where there is one
     _learner: Any  # what _geometry made
     _rng: np.random.Generator
     _rules: ClassVar[dict[str, Rule]] = {}  # an estimator's own, before RULES
@@ -90,6 +91,9 @@ class OnlineEstimator(BaseEstimator, ABC):
     def _geometry(self) -> Callable[..., OnlineLearner]:
         """What makes the learner: the class whose weights move as this estimator's do."""
         return Learner
+
+    def _prepare(self, X: Any) -> None:
+        """Called before anything is learned, with the first examples."""
 
     def _after_pass(self, run: Run, examples: Examples, target: Any) -> None:
         """Called after every pass, with what it counted."""
@@ -181,11 +185,15 @@ class OnlineEstimator(BaseEstimator, ABC):
         start: Floats | None = None,
     ) -> None:
         """Learn from checked input: from the beginning or further; one pass or as many as asked."""
-        if not begin:
+        if begin:
+            self._prepare(X)
+        else:
             self._check_unchanged()
         if begin and self._feature_map() is not None:
             fresh: FeatureMap = as_feature_map(copy.deepcopy(self._feature_map()))
             self.features_ = fresh.fit(X, target, n_labels)
+        elif hasattr(getattr(self, "features_", None), "partial_fit"):
+            self.features_.partial_fit(X, target, n_labels)
         examples = self._examples(X)
         if not begin and examples.joint and examples.n_features > self._learner.n_features:
             self._learner.resize(examples.n_features)

@@ -271,6 +271,10 @@ class LabelClassifier(ClassifierMixin, OneByOne):
 
     def _relabel(self, change: Floats) -> None:
         """What was learned, for the labels of now (`Learner.relabel`)."""
+        if self._feature_map() is not None:
+            if not hasattr(self.features_, "relabel"):
+                raise SeqpaError("this feature map needs all labels: give the first call classes")
+            self.features_.relabel(change)
         self._learner.relabel(self._problem(), change)
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:

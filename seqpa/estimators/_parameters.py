@@ -72,7 +72,7 @@ def checked_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
     if weight.shape != (n,):
         raise SeqpaError(f"sample_weight has the shape {weight.shape}; there are {n} examples")
     if not (np.isfinite(weight).all() and (weight >= 0.0).all() and (weight > 0.0).any()):
-        raise SeqpaError("sample_weight holds finite numbers, 0 or above, and some above 0")
+        raise SeqpaError("sample_weight holds finite numbers, zero or above, and not only zeros")
     return weight
 
 

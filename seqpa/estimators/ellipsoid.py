@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -17,6 +17,9 @@ from seqpa.estimators._base import Floats, LinearEstimator
 from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin
 from seqpa.estimators._parameters import Rule, above_zero, from_zero, one_of
 from seqpa.estimators.multilabel import PAMultilabelClassifier
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def _share(value: Any) -> bool:
@@ -301,6 +304,44 @@ class EllipsoidMultilabelClassifier(EllipsoidEstimator, PAMultilabelClassifier):
     >>> round(float(label_ranking_average_precision_score(Y[300:], scores)), 2)
     0.94
     """
+
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]  # PA's step has no C
+        """Learn from the beginning, in up to `max_iter` passes.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        y : array or sparse matrix of shape (n, labels)
+            1 where a label is relevant, otherwise 0.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        return super().fit(X, y)
+
+    def partial_fit(  # type: ignore[override]  # PA's step has no C
+        self, X: Any, y: Any, classes: Any = None
+    ) -> Self:
+        """Go on learning: one pass over the examples in the given order.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        y : array or sparse matrix of shape (n, labels)
+            1 where a label is relevant, otherwise 0.
+        classes : object, default None
+            Not used: the columns of y are the labels.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        return super().partial_fit(X, y)
 
     def _problem(self) -> Problem:
         return Multilabel(self._asked())
