@@ -8,6 +8,7 @@ from typing import Any
 from seqpa.core.costs import Cost, cost_matrix
 from seqpa.core.problems import CostSensitive, OneVsRest, Problem
 from seqpa.errors import SeqpaError
+from seqpa.estimators._asking import Asking
 from seqpa.estimators._labels import (
     LabelClassifier,
     OnlineClassifier,
@@ -32,7 +33,7 @@ class CostClassifier(LabelClassifier):
         return self._labels_apart(self.margin)
 
 
-class PAClassifier(ThroughOrigin, WeightedClassifier, CostClassifier, OnlineClassifier):
+class PAClassifier(Asking, ThroughOrigin, WeightedClassifier, CostClassifier, OnlineClassifier):
     """Passive-aggressive classification (PA 2006, §§2-4, 7, 8).
 
     Two classes share one weight vector, y = ±1 (PA 2006, Eq. 1, 3, 8). Three or more have one each,

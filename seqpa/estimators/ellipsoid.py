@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from seqpa.core.ellipsoid import METHODS, SHAPES, EllipsoidLearner
 from seqpa.core.learner import Learner
 from seqpa.core.problems import Multilabel, Problem
+from seqpa.errors import SeqpaError
+from seqpa.estimators._asking import Asking
 from seqpa.estimators._base import Floats, LinearEstimator
 from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin
 from seqpa.estimators._parameters import Rule, above_zero, from_zero, one_of
@@ -110,7 +113,7 @@ class EllipsoidEstimator(LinearEstimator):
         return self._learner.P
 
 
-class EllipsoidClassifier(EllipsoidEstimator, ThroughOrigin, OnlineClassifier):
+class EllipsoidClassifier(Asking, EllipsoidEstimator, ThroughOrigin, OnlineClassifier):
     """Online learning by the ellipsoid method: CELLIP and IELLIP (Ellipsoid).
 
     Beside the weights w there is a shape P, and {z: (z − w)'P⁻¹(z − w) <= 1} stands for all
@@ -228,6 +231,64 @@ class EllipsoidClassifier(EllipsoidEstimator, ThroughOrigin, OnlineClassifier):
                     reach = _ratio(learner.lengths2(X[rows], int(k), r), lead)
                     highest[rows] = np.maximum(highest[rows], reach)
         return highest
+
+    def should_ask(
+        self, x: Mapping[Any, Any], delta: float = 1.0, rule: str = "disagreement"
+    ) -> bool:
+        """Whether the label of one example is worth asking for.
+
+        Parameters
+        ----------
+        x : dict
+            Feature -> number.
+        delta : float, default 1.0
+            δ of the rule "margin", as in `PAClassifier.should_ask`.
+        rule : {"disagreement", "margin"}, default "disagreement"
+            "disagreement" asks where the example lies in the region of disagreement, that is where
+            `uncertainty` is above 1: some classifiers of the ellipsoid predict another label.
+            "margin" is the stochastic rule of the other classifiers.
+
+        Returns
+        -------
+        bool
+            Whether to ask; True before two labels are known.
+
+        Examples
+        --------
+        >>> model = EllipsoidClassifier(scale=0.005)
+        >>> model.should_ask({"a": 1.0})
+        True
+        >>> for x, y in ({"a": 1.0}, 0), ({"b": 1.0}, 1):
+        ...     model.learn_one(x, y)
+        >>> model.should_ask({"a": 1.0}), model.should_ask({"a": 0.7, "b": 0.7})
+        (False, True)
+        """
+        if rule == "margin" or self._first() or len(self.classes_) < 2:
+            return super().should_ask(x, delta)
+        return bool(self.query(self._as_row(x, learn=False), rule=rule)[0])
+
+    def query(self, X: Any, delta: float = 1.0, rule: str = "disagreement") -> NDArray[np.bool_]:
+        """Which examples are worth asking for their labels, by the rules of `should_ask`.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        delta : float, default 1.0
+            δ of the rule "margin".
+        rule : {"disagreement", "margin"}, default "disagreement"
+            As in `should_ask`.
+
+        Returns
+        -------
+        array of bool of shape (n,)
+            Whether to ask, for each.
+        """
+        if rule not in ("disagreement", "margin"):
+            raise SeqpaError(f"rule={rule!r}; it must be one of disagreement, margin")
+        if rule == "margin" or self._first() or len(self.classes_) < 2:
+            return super().query(X, delta)
+        return np.asarray(self.uncertainty(X) > 1.0)
 
 
 class EllipsoidMultilabelClassifier(EllipsoidEstimator, PAMultilabelClassifier):

@@ -10,11 +10,12 @@ from seqpa.core.hinge import HingeLearner
 from seqpa.core.learner import Learner
 from seqpa.core.problems import Problem
 from seqpa.errors import SeqpaError
+from seqpa.estimators._asking import Asking
 from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin, WeightedClassifier
 from seqpa.estimators._parameters import RULES, Rule, one_of
 
 
-class HingeClassifier(ThroughOrigin, WeightedClassifier, OnlineClassifier):
+class HingeClassifier(Asking, ThroughOrigin, WeightedClassifier, OnlineClassifier):
     """Subgradient descent on the regularised hinge loss (Perceptron notes, slides 15-24).
 
     It minimises::

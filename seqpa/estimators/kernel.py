@@ -15,6 +15,7 @@ from seqpa.core.dual import STRATEGIES, KernelLearner
 from seqpa.core.kernels import NAMES, Kernel, KernelFunction
 from seqpa.core.learner import OnlineLearner
 from seqpa.core.problems import Problem
+from seqpa.estimators._asking import Asking
 from seqpa.estimators._base import Floats, OnlineEstimator
 from seqpa.estimators._labels import WeightedClassifier
 from seqpa.estimators._parameters import VARIANTS, WHOLE, Rule, above_zero, is_whole, one_of
@@ -125,7 +126,7 @@ class KernelEstimator(OnlineEstimator):
         return coef.sum(axis=0) if self._learner.kernel.bias else np.zeros(coef.shape[1])
 
 
-class KernelPAClassifier(WeightedClassifier, CostClassifier, KernelEstimator):
+class KernelPAClassifier(Asking, WeightedClassifier, CostClassifier, KernelEstimator):
     """Passive-aggressive classification in a kernel's space (PA 2006, §§3, 7, 8).
 
     The weights are a sum of examples, w_k = Σ_i α_ik φ(x_i), and only inner products K(x_i, x) are

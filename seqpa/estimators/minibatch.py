@@ -14,6 +14,7 @@ from seqpa.core.costs import Cost
 from seqpa.core.kernels import KernelFunction
 from seqpa.core.learner import OnlineLearner
 from seqpa.core.steps import USES_C
+from seqpa.estimators._asking import Asking
 from seqpa.estimators._base import Floats, LinearEstimator
 from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin
 from seqpa.estimators._parameters import RULES, WHOLE, Rule, one_of
@@ -61,7 +62,9 @@ def _stacked(matrices: tuple[Any, ...], width: int) -> Any:
     return sparse.vstack(wide, format="csr")
 
 
-class MiniBatchPAClassifier(ThroughOrigin, CostClassifier, KernelEstimator, OnlineClassifier):
+class MiniBatchPAClassifier(
+    Asking, ThroughOrigin, CostClassifier, KernelEstimator, OnlineClassifier
+):
     """Passive-aggressive classification by mini-batches (Mini-batch PA, §§3.2, 3.3).
 
     The B constraints of a mini-batch are met by one step, w ← w + Σ τ_k δ_k (Eq. 12), the smallest
@@ -260,7 +263,7 @@ class MiniBatchPAClassifier(ThroughOrigin, CostClassifier, KernelEstimator, Onli
         --------
         >>> model = MiniBatchPAClassifier(batch_size=3)
         >>> for x, y in ({"a": 1.0}, 0), ({"b": 1.0}, 1):
-        ...     model.learn_one(x, y)
+        ...     model.learn_one(x, y, classes=[0, 1])
         >>> model.n_updates_, model.flush().n_updates_
         (0, 2)
         """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from seqpa.core.learner import Learner
 from seqpa.core.multiplicative import MultiplicativeLearner
 from seqpa.core.problems import Multiclass, Problem, Uniclass
+from seqpa.estimators._asking import Asking
 from seqpa.estimators._base import OnlineEstimator
 from seqpa.estimators._labels import OnlineClassifier
 from seqpa.estimators.regressor import PARegressor
@@ -34,7 +35,7 @@ class MultiplicativeEstimator(OnlineEstimator):
         return MultiplicativeLearner
 
 
-class MultiplicativePAClassifier(MultiplicativeEstimator, OnlineClassifier):
+class MultiplicativePAClassifier(Asking, MultiplicativeEstimator, OnlineClassifier):
     """Multiplicative passive-aggressive classification (PA 2003, §6).
 
     The weights of all labels together are one distribution: w_k,j >= 0, Σ w_k,j = 1. The right

@@ -15,6 +15,7 @@ from seqpa.core.learner import Learner, Run
 from seqpa.core.mira import PrototypeLearner
 from seqpa.core.problems import Problem
 from seqpa.errors import SeqpaError
+from seqpa.estimators._asking import Asking
 from seqpa.estimators._base import Floats
 from seqpa.estimators._labels import OnlineClassifier
 from seqpa.estimators._parameters import Rule, from_zero, one_of
@@ -22,7 +23,7 @@ from seqpa.estimators._parameters import Rule, from_zero, one_of
 _AT_ONCE = 4_000_000  # scores held at once while vectors vote
 
 
-class PerceptronClassifier(OnlineClassifier):
+class PerceptronClassifier(Asking, OnlineClassifier):
     """Rosenblatt's perceptron, for two classes or more: w ← w + δ after each mistake.
 
     δ = y x for two classes. With K weight vectors the right label's goes up by x, and those of the
