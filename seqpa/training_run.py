@@ -111,6 +111,10 @@ class TrainingRun:
         self.history: list[Epoch] = []
         self.complete = False
         self._with_certificate = with_certificate
+        if with_certificate:
+            from seqpa.sequence.bounds import check_covered
+
+            check_covered(self.tagger)
         self.resumed = resume and self.checkpoint.exists()
         if self.resumed:
             self._load_checkpoint()

@@ -97,10 +97,11 @@ def test_labels_that_were_asked_for_are_worth_more_than_others() -> None:
         for i in rng.choice(order[:450], n, replace=False):
             at_random.learn_one(as_dict(X[i]), int(y[i]), classes=[0, 1])
         test = order[450:]
-        asked.append(
-            (n / 450, chosen.score(X[test][:, list(chosen.feature_index_)], y[test]))
-            + (at_random.score(X[test][:, list(at_random.feature_index_)], y[test]),)
-        )
+        scores = [
+            model.score(X[test][:, list(model.feature_index_)], y[test])
+            for model in (chosen, at_random)
+        ]
+        asked.append([n / 450, *scores])
     share, of_asked, of_random = np.mean(asked, axis=0)
     assert share < 0.5
     assert of_asked >= of_random - 0.005

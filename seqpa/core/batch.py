@@ -373,6 +373,7 @@ class BatchLearner(Learner):
             raise SeqpaError("mini-batches need a weight vector for each label")
         super().__init__(problem, step, n_features, n_labels, bias, average, joint, start)
         self._batches = Batches(batch_size, step, problem)
+        self.batch_size = batch_size
         self.overlapping = overlapping
 
     def run(self, *args: Any, before: int = 0, **options: Any) -> Run:
