@@ -218,16 +218,16 @@ class KernelLearner(OnlineLearner):
             What the pass counted.
         """
         if self.overlapping:
+            rows = np.arange(len(examples)) if order is None else np.asarray(order, dtype=np.intp)
             self._check(examples)
             if before:  # they are the support vectors that they were
                 there = np.flatnonzero(self._tail[-before:] >= 0)
-                self.support.source[self._tail[-before:][there]] = there
+                self.support.source[self._tail[-before:][there]] = rows[:before][there]
                 self._find_places()
             sums = overlapping_run(
                 self, self._run, self._batches.size, before, examples, target,
                 order=order, record=record, C=C, tol=tol,
             )  # fmt: skip
-            rows = np.arange(len(examples)) if order is None else np.asarray(order, dtype=np.intp)
             self._tail = self._places[rows[len(rows) - min(len(rows), self._batches.size) :]]
             return sums
         return self._run(examples, target, C=C, order=order, tol=tol, record=record)
