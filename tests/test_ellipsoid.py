@@ -21,6 +21,7 @@ from seqpa import EllipsoidClassifier, EllipsoidMultilabelClassifier, SeqpaError
 from seqpa.core.bounds import bounds, certificate
 from seqpa.core.ellipsoid import EllipsoidLearner
 from seqpa.core.examples import Examples
+from seqpa.core.low_rank import LowRankEllipsoidLearner
 from seqpa.core.problems import Binary, Multiclass, Multilabel, Regression
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -53,7 +54,7 @@ def constraint(kind: str, rows: np.ndarray, y: np.ndarray, margin: float):
 @pytest.mark.pure
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize("shape", ["full", "diagonal"])
+@pytest.mark.parametrize("shape", ["full", "diagonal", "low-rank"])
 @pytest.mark.parametrize("method", ["iellip", "cellip"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_centre_and_shape_equal_their_twin(kind, method, shape, bias, form) -> None:
@@ -61,19 +62,12 @@ def test_centre_and_shape_equal_their_twin(kind, method, shape, bias, form) -> N
     X, y = draw(kind, rng)
     X[3] = 0.0
     margin, scale, b, c = 0.08, 1.7, 0.8, 0.15
-    learner = EllipsoidLearner(
-        problem_of(kind, margin),
-        "PA",
-        4,
-        KINDS[kind],
-        bias,
-        average=True,
-        method=method,
-        shape=shape,
-        scale=scale,
-        b=b,
-        c=c,
-    )
+    options = {"average": True, "method": method, "scale": scale, "b": b, "c": c}
+    problem = problem_of(kind, margin)
+    if shape == "low-rank":
+        learner = LowRankEllipsoidLearner(problem, "PA", 4, KINDS[kind], bias, **options)
+    else:
+        learner = EllipsoidLearner(problem, "PA", 4, KINDS[kind], bias, shape=shape, **options)
     examples = Examples.from_array(FORMS[form](X), bias)
     for _ in range(2):
         learner.run(examples, y)
@@ -378,7 +372,7 @@ def test_wrong_parameters() -> None:
         ({"a": 0.0}, "a=0.0; it must be above 0"),
         ({"b": 1.5}, "b=1.5; it must be a number from 0 to 1"),
         ({"c": 1.5}, "c=1.5; it must be a number from 0 to 1"),
-        ({"shape": "round"}, "it must be one of full, diagonal"),
+        ({"shape": "round"}, "it must be one of full, diagonal, low-rank"),
         ({"scale": 0.0}, "scale=0.0; it must be a number above 0, or None"),
         ({"method": "ellip"}, "it must be one of iellip, cellip"),
     ):
@@ -440,3 +434,23 @@ def test_iellip_far_out_is_still_its_twin(shape: str) -> None:
     assert run.updates > 700
     np.testing.assert_allclose(learner.weights[0], w, rtol=1e-6)
     np.testing.assert_allclose(np.log10(learner.P.max()), logs + np.log10(P.max()), rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("method", ["iellip", "cellip"])
+def test_a_low_rank_is_the_full_shape_as_long_as_it_can(method: str, form: str) -> None:
+    X, y = load_digits(return_X_y=True)
+    X = FORMS[form](normalize(X))
+    options = {"method": method, "c": 0.5, "b": 0.999, "scale": 0.1, "fit_intercept": True}
+    full, low, lower = (
+        EllipsoidClassifier(shape=shape, max_rank=rank, **options)
+        for shape, rank in (("full", 1), ("low-rank", 1000), ("low-rank", 40))
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for model in (full, low, lower):
+            model.partial_fit(X[:600], y[:600], classes=range(10))
+    np.testing.assert_allclose(low.coef_, full.coef_, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(low.uncertainty(X[600:620]), full.uncertainty(X[600:620]), rtol=1e-4)
+    assert lower._learner.directions == 40
+    assert lower.score(X[600:], y[600:]) > full.score(X[600:], y[600:]) - 0.1

@@ -144,9 +144,7 @@ class Ellipsoid:
     ) -> cython.double:
         """δ'Pδ, and h = Pδ on the way, both no further than 1e100; `squared` is without scale."""
         j: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        step: cython.double
-        n2: cython.double = 0.0
+        n2: cython.double
         N: cython.Py_ssize_t = self.h.shape[0]
         for j in range(N):
             self.v[j] = 0.0
@@ -155,10 +153,27 @@ class Ellipsoid:
         self.put_row(rows, i, up, sign)
         if down >= 0:
             self.put_row(rows, i, down, -1.0)
-        # U'v = δ, from the first entry on; then Uh = v.
+        self.solve()
+        if self.squared == 0.0:
+            return 0.0
+        n2 = self.length(self.squared)
+        for j in range(N):
+            self.h[j] = self.h[j] * (n2 / self.squared)
+        return n2
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def solve(self) -> cython.void:
+        """U'v = δ, δ in v from its first entry on; then Uh = v. `squared` is ‖v‖²."""
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        step: cython.double
+        total: cython.double = 0.0
+        N: cython.Py_ssize_t = self.h.shape[0]
         for k in range(self.first, N):
             self.v[k] = step = self.v[k] / self.Q[k, k]
-            n2 = n2 + step * step
+            total = total + step * step
             for j in range(k + 1, N):
                 self.v[j] -= step * self.Q[k, j]
         for k in range(N - 1, -1, -1):
@@ -166,13 +181,36 @@ class Ellipsoid:
             for j in range(k + 1, N):
                 step = step - self.Q[k, j] * self.h[j]
             self.h[k] = step / self.Q[k, k]
-        self.squared = n2
-        if n2 == 0.0:
-            return 0.0
-        step = exp(min(max(log(n2) - self.log, -_FAR), _FAR))
-        for j in range(N):
-            self.h[j] = self.h[j] * (step / n2)
-        return step
+        self.squared = total
+
+    @cython.ccall
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def length(self, squared: cython.double) -> cython.double:
+        """δ'Pδ from what it is without scale, as far as it goes."""
+        sign: cython.double = 1.0 if self.diagonal else -1.0
+        return exp(min(max(log(squared) + sign * self.log, -_FAR), _FAR))
+
+    def measure(self, delta):
+        """For a δ of U's own space: ‖U⁻ᵀδ‖², and U⁻¹U⁻ᵀδ, which is good until the next call."""
+        j: cython.Py_ssize_t
+        given: cython.double[::1] = delta
+        for j in range(self.h.shape[0]):
+            self.v[j] = given[j]
+            self.h[j] = 0.0
+        self.first = 0
+        self.solve()
+        return self.squared
+
+    def narrow(self, delta, squared, alpha):
+        """What a mistake with α does to P, for a δ of U's own space."""
+        j: cython.Py_ssize_t
+        given: cython.double[::1] = delta
+        for j in range(self.v.shape[0]):
+            self.v[j] = given[j]
+        self.first = 0
+        self.squared = squared
+        self.shrink(alpha)
 
     @cython.cfunc
     @cython.nogil
@@ -196,7 +234,7 @@ class Ellipsoid:
         self.squared = max(n2, 0.0)
         if self.squared == 0.0:
             return 0.0
-        length = exp(min(max(log(n2) + self.log, -_FAR), _FAR))
+        length = self.length(n2)
         self.stretch_row(rows, i, up, length / n2)
         if down >= 0:
             self.stretch_row(rows, i, down, length / n2)
@@ -353,15 +391,12 @@ class Ellipsoid:
         """
         at: cython.Py_ssize_t
         alpha: cython.double = tau * sqrt(n2)
-        c_t: cython.double = min(self.c, _HIGHEST_C)
-        share: cython.double = 2.0 * alpha / (1.0 + alpha) if self.classical else c_t
-        growth: cython.double = log(1.0 - alpha * alpha) if self.classical else -log(1.0 - c_t)
+        share: cython.double
         if self.diagonal:
-            share = share / n2 * (self.squared / n2)
+            share = self.share(alpha) / n2 * (self.squared / n2)
             self.move_row(rows, i, c.up, tau, clock, share)
             if c.down >= 0:
                 self.move_row(rows, i, c.down, tau, clock, share)
-            self.log += growth
         else:
             for at in range(self.h.shape[0]):
                 self.move(at, tau, clock, 0.0)
@@ -369,6 +404,25 @@ class Ellipsoid:
             self.put_row(rows, i, c.up, c.sign)
             if c.down >= 0:
                 self.put_row(rows, i, c.down, -1.0)
+        self.shrink(alpha)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def share(self, alpha: cython.double) -> cython.double:
+        """What P loses of itself along h."""
+        return 2.0 * alpha / (1.0 + alpha) if self.classical else min(self.c, _HIGHEST_C)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def shrink(self, alpha: cython.double) -> cython.void:
+        """U takes up the δ in v, a diagonal has done so; and the scale changes."""
+        share: cython.double = self.share(alpha)
+        growth: cython.double = log(1.0 - alpha * alpha) if self.classical else -log(1.0 - share)
+        if self.diagonal:
+            self.log += growth
+        else:
             self.turn(sqrt(share / ((1.0 - share) * self.squared)))
             self.log -= growth
         self.c *= self.b

@@ -74,6 +74,11 @@ class Problem:
         self.relevant = relevant
         self.root_cost = root_cost
 
+    def ask(self, i, c: Constraint):
+        """The constraint of example i, for passes in Python: r, score, up, down, sign, sides."""
+        self.constraint(i, c)
+        return c.r, c.score, c.up, c.down, c.sign, c.sides
+
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
@@ -179,6 +184,10 @@ class Pass:
         self.seen = seen
         self.mistakes = self.cost = self.loss = self.squared_loss = self.watched = 0.0
         self.updates = 0
+
+    def settle(self, t, i, c: Constraint, norm2):
+        """`tau`, for passes in Python."""
+        return self.tau(t, i, c, norm2)
 
     def totals(self):
         """Mistakes, cost, loss, squared loss and number of updates, summed over the pass."""

@@ -49,7 +49,7 @@ from seqpa.core.single import new_constraint
 from seqpa.errors import SeqpaError
 
 METHODS = ("iellip", "cellip")
-SHAPES = ("full", "diagonal")
+SHAPES = ("full", "diagonal", "low-rank")
 _LARGEST = 1 << 32  # bytes of a full P
 _AT_ONCE = 256  # examples whose lengths are measured at once
 
@@ -138,9 +138,9 @@ class EllipsoidLearner(Learner):
         self.updates = self.missed = 0
         # P⁻¹ = s · Q'Q, or P = s · Q for the diagonal, s kept as its logarithm; `rest` is what Q
         # has on its diagonal where nothing was learned.
-        full = shape == "full"
-        self._Q = np.eye(N) if full else np.ones((1, N))
-        self._log, self._rest, self._next_c = -math.log(scale) if full else math.log(scale), 1.0, c
+        self._Q = np.eye(N) if shape == "full" else np.ones((1, N))
+        self._log = math.log(scale) if shape == "diagonal" else -math.log(scale)
+        self._rest, self._next_c = 1.0, c
 
     @property
     def P(self) -> Floats:
@@ -279,7 +279,8 @@ class EllipsoidLearner(Learner):
     def _check_size(self, N: int) -> None:
         if self.shape == "full" and 8 * N * N > _LARGEST:
             raise SeqpaError(
-                f"a full P for {N} weights takes {8 * N * N / 2**30:.0f} GiB; take shape='diagonal'"
+                f"a full P for {N} weights takes {8 * N * N / 2**30:.0f} GiB; take "
+                "shape='low-rank' or 'diagonal'"
             )
 
     def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:

@@ -251,20 +251,23 @@ def _check_values(x: Mapping[Any, Any]) -> None:
     raise SeqpaError("the features are so large that their squared norm overflows; scale them")
 
 
-def new_constraint(n_labels: int) -> Any:
+def new_constraint(n_labels: int, scores: Floats | None = None) -> Any:
     """Scratch arrays for the scores of one example and for what it asks for.
 
     Parameters
     ----------
     n_labels : int
         K.
+    scores : array of shape (K,) or None, default None
+        Where the scores are to stand; a new array if None.
 
     Returns
     -------
     Constraint of the kernel
         What a problem fills for each example.
     """
-    return weights.Constraint(np.empty(n_labels), np.empty(n_labels))
+    s = np.empty(n_labels) if scores is None else scores
+    return weights.Constraint(s, np.empty(n_labels))
 
 
 def row_of(x: Mapping[Any, Any], columns: Columns, learn: bool) -> tuple[Floats, NDArray[np.int32]]:

@@ -13,12 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seqpa.core.ellipsoid import METHODS, SHAPES, EllipsoidLearner
 from seqpa.core.learner import Learner
+from seqpa.core.low_rank import LowRankEllipsoidLearner
 from seqpa.core.problems import Multilabel, Problem
 from seqpa.errors import SeqpaError
 from seqpa.estimators._asking import Asking
 from seqpa.estimators._base import Floats, LinearEstimator
 from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin
-from seqpa.estimators._parameters import Rule, above_zero, from_zero, one_of
+from seqpa.estimators._parameters import WHOLE, Rule, above_zero, from_zero, one_of
 from seqpa.estimators.multilabel import PAMultilabelClassifier
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class EllipsoidEstimator(LinearEstimator):
         "a": (lambda a: _share(a) and a > 0, "above 0 (0 would never move) and at most 1"),
         "b": (_share, "a number from 0 to 1"),
         "c": (_share, "a number from 0 to 1"),
+        "max_rank": WHOLE,
         "scale": (lambda s: s is None or above_zero(s), "a number above 0, or None"),
     }
 
@@ -57,6 +59,7 @@ class EllipsoidEstimator(LinearEstimator):
         tol: float | None = 0.0,
         shuffle: bool = True,
         random_state: Any = None,
+        max_rank: int = 500,
     ) -> None:
         self.method = method
         self.margin = margin
@@ -71,6 +74,7 @@ class EllipsoidEstimator(LinearEstimator):
         self.tol = tol
         self.shuffle = shuffle
         self.random_state = random_state
+        self.max_rank = max_rank
 
     def _step(self) -> str:
         return "PA"
@@ -79,14 +83,10 @@ class EllipsoidEstimator(LinearEstimator):
         scale = self.scale
         if scale is None:
             scale = (1.0 + (1.0 - self.a) * self.margin) ** 2 if self.method == "cellip" else 1.0
-        return partial(
-            EllipsoidLearner,
-            method=self.method,
-            b=self.b,
-            c=self.c,
-            shape=self.shape,
-            scale=scale,
-        )
+        common: dict[str, Any] = {"method": self.method, "b": self.b, "c": self.c, "scale": scale}
+        if self.shape == "low-rank":
+            return partial(LowRankEllipsoidLearner, max_rank=self.max_rank, **common)
+        return partial(EllipsoidLearner, shape=self.shape, **common)
 
     def _asked(self) -> float:
         return self.a * self.margin if self.method == "cellip" else self.margin
@@ -139,9 +139,10 @@ class EllipsoidClassifier(Asking, EllipsoidEstimator, ThroughOrigin, OnlineClass
         IELLIP's memory: the smaller, the sooner P is left as it is.
     c : float, default 0.1
         How much IELLIP's first update changes P; Ellipsoid, Theorem 3 asks for b + c < 1.
-    shape : {"full", "diagonal"}, default "full"
-        "full" keeps all of P, (K·features)² numbers. "diagonal" is an approximation that keeps its
-        diagonal, for many features.
+    shape : {"full", "diagonal", "low-rank"}, default "full"
+        "full" keeps all of P, (K·features)² numbers. For many features, "low-rank" keeps it in the
+        directions of up to `max_rank` mistakes, max_rank·K·features numbers: the same P as long as
+        there are no more. "diagonal" is an approximation that keeps the diagonal.
     scale : float or None, default None
         P starts as scale · I. None is 1 for IELLIP and (1 + (1 − a)γ)² for CELLIP.
     fit_intercept : bool, default False
@@ -156,6 +157,8 @@ class EllipsoidClassifier(Asking, EllipsoidEstimator, ThroughOrigin, OnlineClass
         Take a new random order for each pass of `fit`.
     random_state : int, RandomState or None, default None
         Seed of all that is drawn at random.
+    max_rank : int, default 500
+        With "low-rank", how many directions P knows at most.
 
     Attributes
     ----------
@@ -312,9 +315,10 @@ class EllipsoidMultilabelClassifier(EllipsoidEstimator, PAMultilabelClassifier):
         IELLIP's memory: the smaller, the sooner P is left as it is.
     c : float, default 0.1
         How much IELLIP's first update changes P; Ellipsoid, Theorem 3 asks for b + c < 1.
-    shape : {"full", "diagonal"}, default "full"
-        "full" keeps all of P, (K·features)² numbers. "diagonal" is an approximation that keeps its
-        diagonal, for many features.
+    shape : {"full", "diagonal", "low-rank"}, default "full"
+        "full" keeps all of P, (K·features)² numbers. For many features, "low-rank" keeps it in the
+        directions of up to `max_rank` mistakes, max_rank·K·features numbers: the same P as long as
+        there are no more. "diagonal" is an approximation that keeps the diagonal.
     scale : float or None, default None
         P starts as scale · I. None is 1 for IELLIP and (1 + (1 − a)γ)² for CELLIP.
     fit_intercept : bool, default False
@@ -329,6 +333,8 @@ class EllipsoidMultilabelClassifier(EllipsoidEstimator, PAMultilabelClassifier):
         Take a new random order for each pass of `fit`.
     random_state : int, RandomState or None, default None
         Seed of all that is drawn at random.
+    max_rank : int, default 500
+        With "low-rank", how many directions P knows at most.
 
     Attributes
     ----------

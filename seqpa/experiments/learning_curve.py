@@ -88,8 +88,8 @@ def run(setup: Setup) -> Outcome:
         intro=f"""
 Ours. Taggers with the preset features, averaged, trained for up to {epochs} epochs on the first n
 training sentences in {seeds} random order{"s" if seeds > 1 else ""}, scored on the test sentences
-after every epoch: chunks by F1 of whole chunks, part-of-speech tags by accuracy. To tell PA from the
-perceptron on all sentences there are {many} orders of these. C is the best of
+after every epoch: chunks by F1 of whole chunks, part-of-speech tags by accuracy. To tell PA from
+the perceptron, there are {many} orders of all sentences. C is the best of
 {", ".join(map(str, grid))} on held-out training sentences ({picked}); the perceptron and PA have
 none. Bands: 95 % confidence intervals of the mean.
 """,
@@ -194,8 +194,10 @@ def _table(rows: Rows, name: str, title: str) -> str:
 def _ahead(rows: Rows, name: str, a: str, b: str) -> tuple[float, float]:
     """By how much a's last score on all sentences is above b's: the mean, half of its interval."""
     sizes, epochs = _axes(rows, name)
-    chosen = {"corpus": name, "epoch": epochs, "sentences": sizes[-1]}
-    one, other = (_all(rows, **chosen, algorithm=each)[:, 0] for each in (a, b))
+    one, other = (
+        _all(rows, corpus=name, epoch=epochs, sentences=sizes[-1], algorithm=each)[:, 0]
+        for each in (a, b)
+    )
     mean, half = figures.mean_and_half_width(one - other)
     return float(mean), float(half)
 
