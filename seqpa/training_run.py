@@ -150,6 +150,10 @@ class TrainingRun:
             self.dev = None if config.data.dev is None else read_part(config, "dev")
             self.test = None if config.data.test is None else read_part(config, "test")
             self.tagger = tagger_of(config, self.train.names)
+            if with_certificate:
+                from seqpa.sequence.bounds import check_covered
+
+                check_covered(self.tagger)
             self.resumed = resume and self.checkpoint.exists()
             if self.resumed:
                 self._load_checkpoint()

@@ -42,6 +42,7 @@ INSIDE = [
     "seqpa.core.multiplicative",
     "seqpa.core.problems",
     "seqpa.core.rounds",
+    "seqpa.core.single",
     "seqpa.core.steps",
     "seqpa.core.support",
     "seqpa.experiments",

@@ -6,12 +6,15 @@ import math
 from collections.abc import Callable
 from functools import cache
 from numbers import Integral, Real
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seqpa.core.problems import CostSensitive
 from seqpa.core.steps import USES_C
+from seqpa.errors import SeqpaError
 
 Rule: TypeAlias = tuple[Callable[[Any], bool], str]
 VARIANTS = ("PA", *USES_C)
@@ -63,6 +66,16 @@ RULES: dict[str, Rule] = {
 }
 
 
+def checked_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
+    """The weights of n examples: numbers, 0 or above, and not all 0."""
+    weight = np.array(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise SeqpaError(f"sample_weight has the shape {weight.shape}; there are {n} examples")
+    if not (np.isfinite(weight).all() and (weight >= 0.0).all() and (weight > 0.0).any()):
+        raise SeqpaError("sample_weight holds finite numbers, zero or above, and not only zeros")
+    return weight
+
+
 # What may change between calls of partial_fit; the learner is built with all the others.
 _EACH_CALL = {"C", "class_weight", "max_iter", "tol", "shuffle", "random_state"}
 
@@ -71,6 +84,18 @@ _EACH_CALL = {"C", "class_weight", "max_iter", "tol", "shuffle", "random_state"}
 def parameter_names(estimator: type) -> tuple[str, ...]:
     """The names of an estimator's parameters; kept, since reading a signature is slow."""
     return tuple(estimator._get_param_names())  # type: ignore[attr-defined]
+
+
+@cache
+def _getter(estimator: type) -> Callable[[dict[str, Any]], Any]:
+    return itemgetter(*parameter_names(estimator))
+
+
+def parameter_values(estimator: object) -> tuple[Any, ...]:
+    """The values of an estimator's parameters, in the order of their names."""
+    kind: type = type(estimator)
+    values: tuple[Any, ...] = _getter(kind)(estimator.__dict__)
+    return values
 
 
 @cache
