@@ -556,3 +556,12 @@ def test_looking_at_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("sys.stdin", stream)
     assert look_at("-").format == "slash"
     assert read("-", "slash").y == [["DT", "NN"]]
+
+
+@pytest.mark.parametrize("columns", [3, "word", [], ["word", "word"], [1], ["_"], ["label"], [""]])
+@pytest.mark.parametrize("format", ["csv", "jsonl", "slash"])
+def test_odd_columns_are_one_message(tmp_path: Path, format: str, columns: Any) -> None:
+    text = written(Corpus.from_sentences(X), Y, format)
+    for label in (None, "label"):
+        with pytest.raises(SeqpaError, match="columns: "):
+            reread(text, tmp_path, format, columns=columns, label=label)

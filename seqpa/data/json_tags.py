@@ -94,8 +94,8 @@ class TagsReader:
         -------
         TagsReader
         """
-        names = ["word", "label"] if columns is None else list(columns)
-        if label is None or label in names:
+        names = ("word", "label") if columns is None else columns
+        if label is None or Columns.checked(names, label, False).label is not None:
             plan = Columns.checked(names, label or "label", labels)
             return cls(plan, None, labels, keep_layout, limits)
         cells = [name for name in names if name != "label"]

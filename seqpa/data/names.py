@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
+from seqpa.data.columns import IGNORED, Columns
 from seqpa.errors import SeqpaError, did_you_mean
 
 WORDS = ("word", "words", "token", "tokens", "form", "text", "token_text", "surface")
@@ -70,7 +71,8 @@ def choose_columns(
     >>> choose_columns(["id", "Token", "POS", "Tag"], ["word", "POS"], None, True)
     ([('word', 1), ('POS', 2)], 3)
     """
-    given = ["word"] if columns is None else [name for name in columns if name != "_"]
+    plan = Columns.checked(("word",) if columns is None else columns, label or "label", False)
+    given = [name for name in plan.all if name != IGNORED]
     at = None
     if label not in (None, "label"):
         at = find_column(header, (label.lower(),)) if label else None
@@ -94,8 +96,6 @@ def choose_columns(
                 + did_you_mean(name, header, listed=False)
             )
         inputs.append((name, place))
-    if not inputs:
-        raise SeqpaError("columns: none is left as input")
     return inputs, at
 
 
