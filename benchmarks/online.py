@@ -27,6 +27,7 @@ from seqpa import PAClassifier, PARegressor, PAUniclass
 
 BLOCK = 200  # examples between two looks at the clock
 PICTURE = Path(__file__).with_name("online-growth.png")
+DRIFT = Path(__file__).parents[1] / "docs" / "online-drift.png"
 NOTES = """\
 Microseconds for one example, medians over blocks of 200 in which the sides take turns; processor
 time of one thread. Dicts are made before the clock starts. river's models have no intercept here,
@@ -197,9 +198,40 @@ def draw(sizes: Iterable[int], found: dict[str, list[float]]) -> None:
     figure.savefig(PICTURE, dpi=120)
 
 
+def drift(quick: bool) -> str:
+    """The picture of docs/online.md: labels whose weights turn around in the middle."""
+    import matplotlib.pyplot as plt
+
+    n, window = (2_000 if quick else 6_000), 200
+    figure, axes = plt.subplots(figsize=(6.5, 3.2), layout="constrained")
+    lines = []
+    for name, average in (("last weights", False), ("mean of all weights", True)):
+        rng = np.random.default_rng(0)
+        w, model = rng.normal(size=20), PAClassifier(C=0.1, average=average)
+        right = []
+        for t in range(n):
+            x = rng.normal(size=20)
+            turned = w if t < n // 2 else np.roll(w, 10)
+            y = int(x @ turned + rng.normal() > 0)
+            features = dict(enumerate(x.tolist()))
+            right.append(model.predict_one(features) == y)
+            model.learn_one(features, y, classes=[0, 1])
+        accuracy = np.convolve(right, np.full(window, 1 / window), mode="valid")
+        axes.plot(np.arange(window, n + 1), accuracy, label=name)
+        halves = [float(np.mean(right[: n // 2])), float(np.mean(right[n // 2 :]))]
+        lines.append([name, *(f"{share:.3f}" for share in halves)])
+    axes.axvline(n // 2, color="grey", linewidth=1)
+    axes.set_xlabel("examples")
+    axes.set_ylabel(f"accuracy of the last {window}")
+    axes.legend(loc="lower left")
+    figure.savefig(DRIFT, dpi=110)
+    return table(["prequential accuracy", "before the change", "after it"], lines)
+
+
 # Name -> (section of RESULTS.md, the function). The taggers' part goes here.
 PARTS: dict[str, tuple[str, Callable[[bool], str]]] = {
     "vectors": ("One example at a time: vectors", vectors),
+    "drift": ("One example at a time: a world that changes", drift),
 }
 
 
