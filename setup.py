@@ -17,7 +17,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 if sys.platform == "win32":
-    COMPILE, LINK, UNHURRIED = ["/O2", "/fp:fast"], [], ["/O1"]
+    COMPILE, LINK, SHARED_COMPILE = ["/O2", "/fp:fast"], [], ["/O2"]
 else:
     # Let the compiler reorder sums and vectorise them; all input is checked to be finite. Not
     # -ffast-math: linked into a shared library it switches denormals off for the whole process.
@@ -36,7 +36,7 @@ else:
     # macOS keeps debug information outside the library, and its linker has no -s.
     stripped = sys.platform != "darwin" and os.environ.get("SEQPA_SYMBOLS") != "1"
     LINK = ["-Wl,-s"] if stripped else []
-    UNHURRIED = ["-O1", "-g0"]
+    SHARED_COMPILE = ["-O2", "-g0"]
 
 # Where values are seen that nobody has checked: they may be infinite, or no numbers.
 UNCHECKED = {"seqpa._kernel.single"}
@@ -67,7 +67,7 @@ def main() -> None:
     )
     for extension in extensions:  # set here, since cythonize makes new ones and forgets some of it
         extension.optional = True
-        flags = UNHURRIED if extension.name == SHARED else COMPILE
+        flags = SHARED_COMPILE if extension.name == SHARED else COMPILE
         if extension.name in UNCHECKED:
             flags = [flag for flag in flags if flag not in ("-ffinite-math-only", "/fp:fast")]
         extension.extra_compile_args = flags

@@ -363,10 +363,14 @@ def shares(name: str, options: Options, epochs: int) -> str:
         ).stdout
     found: dict[str, float] = {}
     for percent, symbol in re.findall(
-        r"([\d.]+)%\s+\[\.\] __pyx_f_5seqpa_7_kernel_\d+[a-z]+_\d+([A-Z]\S+)", report
+        r"([\d.]+)%\s+\[\.\] __pyx_f_5seqpa_7_kernel_\d+[a-z_]+_\d+([A-Z]\S+)", report
     ):
         symbol = symbol.split(".")[0]
         found[symbol] = found.get(symbol, 0.0) + float(percent)
+    if not found:
+        return (
+            "(No names of functions in the kernel: install it with SEQPA_SYMBOLS=1 for a profile.)"
+        )
     whole = sum(found.values())
     order = sorted(found, key=lambda symbol: -found[symbol])
     listed = ", ".join(

@@ -1,4 +1,4 @@
-"""Selective sampling: ask for a label only where the ellipsoid's classifiers disagree (004).
+"""Selective sampling: ask for a label only where the ellipsoid's classifiers disagree (Ellipsoid).
 
 Examples arrive one by one. The learner keeps a centre w and a shape P, and the classifiers of the
 ellipsoid around w disagree on an example whose score is small against √(x'Px): there `uncertainty`

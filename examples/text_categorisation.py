@@ -1,4 +1,4 @@
-"""Text categorisation with label-dependent features (Crammer et al. 2006, §7).
+"""Text categorisation with label-dependent features (PA 2006, §7).
 
 Three topics, a few short texts of each. A word counts for a topic as it is rare in the others
 (`LabelTfidf`), so one single weight vector, a weight for each word, serves all topics. Beside it

@@ -1,4 +1,4 @@
-"""The exceptions that tell users what is wrong with what they gave, and the one "did you mean"."""
+"""The errors and warnings about what users gave, and the one "did you mean"."""
 
 from __future__ import annotations
 
@@ -25,11 +25,33 @@ class SeqpaError(ValueError):
     """
 
 
+class SeqpaWarning(UserWarning):
+    """What a user should know though the work goes on: something in the input was not as it should.
+
+    The command line prints it as one line, ``seqpa: warning: ...``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     warnings.warn("a.conll:6: I-LOC begins a span", SeqpaWarning)
+    >>> str(told[0].message)
+    'a.conll:6: I-LOC begins a span'
+    """
+
+
 class NotTrainedError(SeqpaError, AttributeError):
     """A question that only a trained tagger can answer.
 
     Also an AttributeError, as scikit-learn's NotFittedError: `hasattr(tagger, "state_features_")`
     is False before training instead of an error.
+
+    Examples
+    --------
+    >>> from seqpa import SequenceTagger
+    >>> hasattr(SequenceTagger(["word[0]"]), "state_features_")
+    False
     """
 
 

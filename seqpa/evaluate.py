@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa.errors import SeqpaError
-from seqpa.schemes import is_chunk_label, spans
+from seqpa.errors import SeqpaError, did_you_mean
+from seqpa.schemes import Span, are_chunk_labels, spans, strict_spans
 
 LabelLists: TypeAlias = Sequence[Sequence[str]]
 Cost: TypeAlias = Callable[[Sequence[str], Sequence[str]], float]
@@ -29,7 +29,7 @@ _DRAWN_AT_ONCE = 1 << 21
 class Score:
     """How many things were right, how many were predicted, and how many there are.
 
-    Attributes
+    Parameters
     ----------
     correct, predicted, gold : int
         The three counts.
@@ -61,7 +61,12 @@ class Score:
         return _ratio(2 * self.correct, self.predicted + self.gold)
 
     def to_dict(self) -> dict[str, float]:
-        """The counts and the three scores."""
+        """The counts and the three scores.
+
+        Returns
+        -------
+        dict
+        """
         return {
             "precision": self.precision,
             "recall": self.recall,
@@ -76,7 +81,7 @@ class Score:
 class Evaluation:
     """What `evaluate` finds; scores are fractions between 0 and 1.
 
-    Attributes
+    Parameters
     ----------
     sentences, correct_sentences, tokens, correct_tokens : int
         How many there are, and how many are right.
@@ -90,6 +95,12 @@ class Evaluation:
         Correct and all tokens whose word was, or was not, in the training data.
     cost : float or None
         The mean over sentences.
+
+    Examples
+    --------
+    >>> found = evaluate([["D", "N", "V"], ["N"]], [["D", "V", "V"], ["N"]])
+    >>> found.accuracy, found.confusion["N", "V"], found.labels["V"].precision
+    (0.75, 1, 0.5)
     """
 
     sentences: int
@@ -146,7 +157,12 @@ class Evaluation:
         return _macro(self.labels.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, lists and dictionaries, ready for JSON."""
+        """Everything as plain numbers, lists and dictionaries, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
         out: dict[str, Any] = {
             "sentences": self.sentences,
             "tokens": self.tokens,
@@ -169,7 +185,12 @@ class Evaluation:
         return out
 
     def table(self) -> str:
-        """The scores as aligned text: the overall ones, then a line per span type or label."""
+        """The scores as aligned text: the overall ones, then a line for each span type or label.
+
+        Returns
+        -------
+        str
+        """
         overall = [("accuracy", self.accuracy, self.tokens, "tokens")]
         for name, value, counts in (
             ("  seen words", self.seen_accuracy, self.seen),
@@ -227,10 +248,12 @@ def evaluate(
     words: LabelLists | None = None,
     training_words: Collection[str] | None = None,
     cost: Cost | None = None,
+    strict: str | None = None,
 ) -> Evaluation:
     """Compare predicted labels with the gold ones.
 
-    Spans are counted if every label is a chunk label (``O``, ``B-PER``, ``I``, ...).
+    Spans are counted if every label is a chunk label (``O``, ``B-PER``, ``I``, ...), of any
+    scheme.
 
     Parameters
     ----------
@@ -242,6 +265,9 @@ def evaluate(
         With these and `words`, seen and unseen words are counted apart.
     cost : callable, optional
         A function of two label lists, the gold one first.
+    strict : str, optional
+        Count only spans that are written as this scheme writes them; see
+        `seqpa.schemes.strict_spans`. By default all that conlleval reads.
 
     Returns
     -------
@@ -269,7 +295,7 @@ def evaluate(
         tokens=len(flat_gold),
         correct_tokens=sum(n for (g, p), n in confusion.items() if g == p),
         labels=_label_scores(confusion),
-        spans=span_scores(gold, predicted) if _are_chunks(confusion) else None,
+        spans=span_scores(gold, predicted, strict) if _are_chunks(confusion) else None,
         confusion=dict(sorted(confusion.items())),
         seen=seen,
         unseen=unseen,
@@ -277,13 +303,17 @@ def evaluate(
     )
 
 
-def span_scores(gold: LabelLists, predicted: LabelLists) -> dict[str, Score]:
+def span_scores(
+    gold: LabelLists, predicted: LabelLists, strict: str | None = None
+) -> dict[str, Score]:
     """The scores of each type of span; a span is right if type, start and end agree.
 
     Parameters
     ----------
     gold, predicted : sequences of sequences of str
         The labels of each sentence.
+    strict : str, optional
+        As for `evaluate`.
 
     Returns
     -------
@@ -299,13 +329,17 @@ def span_scores(gold: LabelLists, predicted: LabelLists) -> dict[str, Score]:
     found: Counter[str] = Counter()
     there: Counter[str] = Counter()
     for gold_labels, predicted_labels in zip(gold, predicted, strict=True):
-        gold_spans = spans(gold_labels)
-        predicted_spans = spans(predicted_labels)
+        gold_spans = _read_spans(gold_labels, strict)
+        predicted_spans = _read_spans(predicted_labels, strict)
         there.update(span[0] for span in gold_spans)
         found.update(span[0] for span in predicted_spans)
         correct.update(span[0] for span in set(gold_spans).intersection(predicted_spans))
     types = sorted(there.keys() | found.keys())
     return {kind: Score(correct[kind], found[kind], there[kind]) for kind in types}
+
+
+def _read_spans(labels: Sequence[str], strict: str | None) -> list[Span]:
+    return spans(labels) if strict is None else strict_spans(labels, strict)
 
 
 def conlleval_text(evaluation: Evaluation) -> str:
@@ -355,7 +389,7 @@ def _conlleval_scores(score: Score) -> str:
 class Comparison:
     """Two predictions of the same data: their scores, and whether they really differ.
 
-    Attributes
+    Parameters
     ----------
     metric, method : str
         As `compare` was asked.
@@ -370,6 +404,12 @@ class Comparison:
         good.
     low, high : float
         The 95 % interval of the difference.
+
+    Examples
+    --------
+    >>> print(Comparison("accuracy", "bootstrap", 1000, 0.75, 0.5, 0.25, 0.04, 0.125, 0.375))
+    accuracy: 0.7500 - 0.5000 = +0.2500 (95 % interval +0.1250 to +0.3750), p = 0.0400 (bootstrap, \
+1000 rounds)
     """
 
     metric: str
@@ -484,7 +524,8 @@ def _counts(
             raise SeqpaError("metric: cost needs a cost function")
         rows = [(cost(g, p), 1) for g, p in pairs]
     else:
-        raise SeqpaError(f"metric: {metric!r} is none of {', '.join(METRICS)}")
+        hint = did_you_mean(metric, METRICS, listed=False)
+        raise SeqpaError(f"metric: {metric!r} is none of {', '.join(METRICS)}{hint}")
     return np.array(rows, dtype=np.float64)
 
 
@@ -554,7 +595,7 @@ def _label_scores(confusion: Counter[tuple[str, str]]) -> dict[str, Score]:
 
 
 def _are_chunks(confusion: Counter[tuple[str, str]]) -> bool:
-    return all(map(is_chunk_label, set(chain.from_iterable(confusion))))
+    return are_chunk_labels(chain.from_iterable(confusion))
 
 
 def _check_lengths(gold: LabelLists, other: LabelLists, what: str) -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from importlib import import_module
 from numbers import Real
 from pathlib import Path
@@ -34,7 +34,7 @@ from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.inputs import FeatureSource
 from seqpa.sequence.resources import pack_strings, unpack_strings
 from seqpa.sequence.trained import Trained
-from seqpa.sequence.training import TrainingState
+from seqpa.sequence.training import OnlineTotals, TrainingState
 from seqpa.sequence.weights import FrozenWeights, TrainingWeights
 
 VERSION = 1
@@ -490,6 +490,7 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
     parameters : mapping
         Those of the tagger, by name.
     """
+    state.settle()
     encoder_arrays, encoder = state.source.encoder.to_arrays()
     arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
     arrays |= {f"training.{name}": array for name, array in state.weights.to_arrays().items()}
@@ -506,6 +507,7 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
         "best_score": state.best_score,
         "best_epoch": state.best_epoch,
         "data": state.data,
+        "online": astuple(state.online),
         "generator": _plain(state.rng.bit_generator.state),
     }
     write_file(path, "state", header, arrays)
@@ -576,7 +578,13 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
         best_score=header["best_score"],
         best=best,
         data=header["data"],
+        online=_online(header["online"]),
     )
+
+
+def _online(stored: list[Any]) -> OnlineTotals:
+    mistakes, *sums = stored
+    return OnlineTotals(int(mistakes), *map(float, sums))
 
 
 def _generator(stored: Mapping[str, Any]) -> np.random.Generator:

@@ -1,4 +1,4 @@
-"""seqpa in NLTK: a tagger like its own."""
+"""The tagger with the interface of NLTK's own taggers."""
 
 from __future__ import annotations
 

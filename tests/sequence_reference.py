@@ -233,7 +233,7 @@ class Trainer:
     """Cost-sensitive passive-aggressive learning (§8-9), one dictionary at a time.
 
     AROW keeps a variance for each weight, 1 at first: its inverse grows by δ²/r, r = 1/2C, with
-    every step, and lengths and steps are scaled by it (Crammer et al. 2009, diagonal).
+    every step, and lengths and steps are scaled by it (Crammer, Kulesza and Dredze 2009, diagonal).
     """
 
     labels: Sequence[str]

@@ -314,15 +314,15 @@ def test_new_labels_and_features_keep_the_old_weights(
 ) -> None:
     weights, *_ = trained(K, n_steps, seed=1)
     before = [thawed_dict(weights.freeze(average)) for average in (False, True)]
-    weights.resize(more, 100, None if n_steps is None else 5)
+    weights = weights.resized(more, 100, None if n_steps is None else 5)
     assert weights.n_features == 100
     assert [thawed_dict(weights.freeze(average)) for average in (False, True)] == before
     # Growing first or last is the same to later training.
     late, learner, data, gold = trained(more, n_steps, seed=2, weights=weights)
     early = TrainingWeights(K, 60, n_steps)
-    early.resize(K, 100, None if n_steps is None else 5)
+    early = early.resized(K, 100, None if n_steps is None else 5)
     trained(K, n_steps, seed=1, weights=early)
-    early.resize(more, 100, None if n_steps is None else 5)
+    early = early.resized(more, 100, None if n_steps is None else 5)
     learner.epoch(early, data, gold, np.arange(40, dtype=np.int64))
     assert_same(late, early)
 

@@ -197,12 +197,15 @@ def test_illegal_training_labels_are_refused_with_their_place() -> None:
 @pytest.mark.parametrize(
     ("constraints", "message"),
     [
-        ("iob", "choose 'bio' or 'bioes'"),
+        ("iob", "'iob' are unknown; did you mean 'io"),
+        ("x", "'x' are unknown; there are bio, iob1, iob2"),
         (["bio"], "not list"),
-        ({"forbiden": []}, "'forbiden'"),
+        ({"forbiden": []}, "key 'forbiden'; did you mean 'forbidden'"),
+        ({1: []}, "key 1; there are forbidden, required"),
         ({"forbidden": [["N", "V", "D"]]}, "not a pair"),
         ({"forbidden": ["NV"]}, "not a pair"),
-        ({"forbidden": [["N", "X"]]}, "'X'"),
+        ({"forbidden": [["N", "X"]]}, "'X', which the training data does not have; there are N, V"),
+        ({"forbidden": [["N", "v"]]}, "'v', which the .* have; did you mean 'V'"),
         ({"required": {"X": ["N"]}}, "'X'"),
         ("bio", "none of them"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,8 +148,15 @@ def test_yaml_errors_have_file_and_line(text: str, message: str) -> None:
 
 
 def test_a_tree_too_deep_for_python() -> None:
-    with pytest.raises(SeqpaError, match="hierarchy: nested too deeply"):
+    with pytest.raises(SeqpaError, match="hierarchy:1: nested more than 100 deep"):
         Hierarchy.from_yaml("a: " + "[" * 3000 + "]" * 3000 + "\n")
+    tree: dict[str, Any] = {}
+    for level in range(500, 0, -1):
+        tree = {f"n{level}": tree}
+    with pytest.raises(SeqpaError, match="a hierarchy has at most 100 levels; 'n1' has more"):
+        Hierarchy(tree)
+    with pytest.raises(SeqpaError, match=r"a label is a name, not \['b'\]"):
+        Hierarchy({"a": [["b"]]})
 
 
 def test_a_missing_file_is_named(tmp_path) -> None:

@@ -298,6 +298,8 @@ PUBLIC = (  # modules all of whose public names the reference has
     "seqpa.evaluate",
     "seqpa.model",
     "seqpa.nltk",
+    "seqpa.schemes",
+    "seqpa.sequence.bounds",
     "seqpa.sklearn_crfsuite",
 )
 # Without an underscore, but tools of the package itself.
@@ -309,7 +311,6 @@ INTERNAL = {
         "description",
         "dotted",
         "known_keys",
-        "nearest",
         "settings",
         "settings_help",
     },

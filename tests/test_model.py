@@ -616,7 +616,7 @@ STATE_FORGERIES: dict[str, Change] = {
     "transition sums too small": array("training.transition_sums", lambda a: a[:1]),
     "sums too small": array("training.sums", lambda a: a[:-1]),
     "sums of another type": lambda header, arrays: arrays.__setitem__(
-        "training.sums", arrays["training.sums"].astype(np.float64)
+        "training.sums", arrays["training.sums"].astype(np.float32)
     ),
     "gains of nothing": array("training.gains", lambda a: np.zeros(3, np.float32)),
     "no sums": lambda header, arrays: arrays.__delitem__("training.sums"),

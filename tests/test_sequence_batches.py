@@ -52,8 +52,8 @@ def train(
     weights = TrainingWeights(len(LABELS), FEATURES, 5 if pairs else None)
     order = np.arange(len(sentences), dtype=np.int64)
     teacher = learner(algorithm, C, batch_size)
-    run = teacher._batch_epoch if one_by_one else teacher.epoch
-    totals = run(weights, encoded(sentences, ones=False), flat(gold), order, True)
+    run = teacher._batch_epoch if one_by_one else teacher.trained_on
+    totals, _ = run(weights, encoded(sentences, ones=False), flat(gold), order, True)
     return weights, totals
 
 

@@ -1,4 +1,4 @@
-"""Tagging in runs, in room that is used again and again, against plain encoding and decoding."""
+"""Tagging in runs, in buffers that are used again, against plain encoding and decoding."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def tagging_of(X: list, templates: list[str], n_labels: int, seed: int) -> Taggi
 
 
 def plainly(how: Tagging, X: list, fixed: np.ndarray | None = None) -> list[list[str]]:
-    encoded = how.encode(X)
-    path = how.decoder.decode(encoded, fixed)
+    encoded, decoder = how.prepared(X)
+    path = decoder.decode(encoded, fixed)
     return [[f"L{k}" for k in path[begin:end]] for begin, end in pairwise(encoded.starts)]
 
 

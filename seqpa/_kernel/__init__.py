@@ -11,7 +11,9 @@ prototypes, multiplicative, hinge, ellipsoid
          passes with other steps and geometries over the same vectors
 quadratic, budget, blocks
          kernels and mini-batches: passes over blocks of examples with known inner products
-store    encoded sentences, and the weights of their features
+sequences
+         encoded sentences, and the buffers for decoding them
+store    the weights of their features
 compose  sums of features' weights
 chain    first-order chains: Viterbi
 nbest    the n best label sequences of a chain
@@ -49,6 +51,7 @@ _MODULES = (
     "quadratic",
     "budget",
     "blocks",
+    "sequences",
     "store",
     "compose",
     "chain",

@@ -1,6 +1,7 @@
 cimport cython
 
-from seqpa._kernel.store cimport Scratch, Sequences, Store
+from seqpa._kernel.sequences cimport Scratch, Sequences
+from seqpa._kernel.store cimport Store
 
 @cython.final
 cdef class Chain:

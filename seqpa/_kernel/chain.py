@@ -14,9 +14,9 @@ except ImportError:
     from seqpa._kernel import _stand_in as cython
 
 if cython.compiled:
-    from cython.cimports.seqpa._kernel.store import Scratch, Sequences
+    from cython.cimports.seqpa._kernel.sequences import Scratch, Sequences
 else:
-    from seqpa._kernel.store import Scratch, Sequences
+    from seqpa._kernel.sequences import Scratch, Sequences
 
 COMPILED = cython.compiled
 
@@ -130,7 +130,7 @@ class Chain:
 
         work.s[t, y] is the score of the best sequence up to t that ends in y, relative to the best
         of the position before, so that scores stay exact however long the sentence is. Which label
-        came before is asked for the best sequence alone, on the way back.
+        came before is looked up for the best sequence only, on the way back.
         """
         begin: cython.Py_ssize_t = data.starts[i]
         n: cython.Py_ssize_t = data.starts[i + 1] - begin
@@ -184,8 +184,10 @@ class Chain:
     @cython.nogil
     @cython.exceptval(check=False)
     def reach(self, t: cython.Py_ssize_t, p: cython.Py_ssize_t, work: Scratch) -> cython.float:
-        """How much the labels p and p + 4 can give to an open label behind them, at most: four of
-        these are a block of eight labels, of which the compiler makes vectors."""
+        """The most that the labels p and p + 4 can give to an open label after them.
+
+        Four calls cover a block of eight labels, in a form that the compiler vectorises.
+        """
         return max(work.s[t, p] + self.high[p], work.s[t, p + 4] + self.high[p + 4])
 
     @cython.cfunc

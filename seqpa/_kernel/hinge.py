@@ -29,7 +29,7 @@ COMPILED = cython.compiled
 def _fold(
     w: Weights, past: cython.double[:, ::1], scale: cython.double, mass: cython.double
 ) -> cython.void:
-    """V becomes the weights themselves, past the sum of the weights after each example so far."""
+    """Bring V (the weights) and past (the sum of the weights after each example) up to date."""
     a: cython.Py_ssize_t
     b: cython.Py_ssize_t
     down: cython.Py_ssize_t = 0 if w.by_feature else past.shape[0]

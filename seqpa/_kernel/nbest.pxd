@@ -1,7 +1,7 @@
 cimport cython
 
 from seqpa._kernel.chain cimport Chain
-from seqpa._kernel.store cimport Scratch, Sequences
+from seqpa._kernel.sequences cimport Scratch, Sequences
 
 @cython.final
 cdef class NBest:

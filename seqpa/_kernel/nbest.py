@@ -69,8 +69,10 @@ class NBest:
     @cython.nogil
     @cython.exceptval(check=False)
     def into(self, t: cython.Py_ssize_t) -> cython.void:
-        """Make ready the transitions into position t in work.pairs: where they do not see the
-        input, they have been there since `emit`."""
+        """Fill work.pairs with the transitions into position t.
+
+        Without pair features they are the same everywhere, and there since `emit`.
+        """
         if self.data.has_pairs:
             self.chain.transition(self.data, self.begin + t, self.work)
 
@@ -78,7 +80,7 @@ class NBest:
     @cython.nogil
     @cython.exceptval(check=False)
     def emit(self) -> cython.void:
-        """Fill em, and work.pairs where it is the same into every position."""
+        """Fill em, and without pair features also work.pairs, the same for every position."""
         t: cython.Py_ssize_t
         p: cython.Py_ssize_t
         y: cython.Py_ssize_t

@@ -1,31 +1,6 @@
 cimport cython
 
-@cython.final
-cdef class Sequences:
-    cdef const long long[::1] starts
-    cdef const long long[::1] indptr
-    cdef const int[::1] features
-    cdef Py_ssize_t n_features
-    cdef const float[::1] values
-    cdef const long long[::1] pair_indptr
-    cdef const int[::1] pair_features
-    cdef const float[::1] pair_values
-    cdef bint has_values
-    cdef bint has_pairs
-    cdef bint has_pair_values
-
-@cython.final
-cdef class Scratch:
-    cdef float[::1] em
-    cdef long long[::1] picked
-    cdef float[:, ::1] s
-    cdef float[::1] best
-    cdef short[:, ::1] kept
-    cdef Py_ssize_t[::1] n_kept
-    cdef float bar
-    cdef float[:, ::1] pairs
-    cdef float[::1] flat_pairs
-    cdef int[::1] path
+from seqpa._kernel.sequences cimport Scratch, Sequences
 
 @cython.final
 cdef class SparseDelta:
@@ -43,7 +18,7 @@ cdef class SparseDelta:
 @cython.final
 cdef class Store:
     cdef float[::1] arena
-    cdef float[::1] sums
+    cdef double[::1] sums
     cdef float[::1] gains
     cdef int[:, ::1] rows
     cdef int[::1] places
@@ -68,4 +43,7 @@ cdef class Store:
     cpdef copy_into(self, Store new)
     cpdef Py_ssize_t live_size(self, Py_ssize_t width) except? -1
     cpdef relabel(self, Py_ssize_t old_width, Py_ssize_t width)
+    cdef Py_ssize_t freeze_row(self, Py_ssize_t f, double inverse, Py_ssize_t n_labels, Py_ssize_t row, Py_ssize_t at, Store new) noexcept nogil
     cpdef Py_ssize_t freeze(self, double T, Py_ssize_t n_labels, Store new) except? -1
+    cpdef Py_ssize_t size_of_rows(self, const int[::1] features) except? -1
+    cpdef Py_ssize_t freeze_rows(self, const int[::1] features, double T, Py_ssize_t n_labels, Store new) except? -1

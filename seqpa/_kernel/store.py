@@ -1,5 +1,4 @@
-"""What chains are made of: encoded sentences, the weights of their features, and differences over
-these weights.
+"""The weights of sentences' features, and differences over these weights.
 
 Nothing here allocates: a store that is full returns to its Python caller, which grows the arrays
 and calls again. C types of attributes stand in store.pxd.
@@ -14,6 +13,9 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.seqpa._kernel.prefetch import prefetch
+    from cython.cimports.seqpa._kernel.sequences import Scratch, Sequences
+else:
+    from seqpa._kernel.sequences import Scratch, Sequences
 
 COMPILED = cython.compiled
 
@@ -24,44 +26,6 @@ _PICKED = cython.declare(cython.Py_ssize_t, 64)
 # How many slots of its table a SparseDelta uses at first; a power of two.
 SMALLEST = 256
 _SMALLEST = cython.declare(cython.Py_ssize_t, 256)
-
-
-@cython.final
-@cython.cclass
-class Scratch:
-    """Buffers for decoding one sentence; each thread has its own."""
-
-    def __init__(self, em, picked, s, kept, n_kept, best, pairs, path):
-        self.em = em
-        self.picked = picked
-        self.s = s
-        self.kept = kept
-        self.n_kept = n_kept
-        self.best = best
-        self.pairs = pairs
-        self.flat_pairs = pairs.reshape(-1)
-        self.path = path
-
-
-@cython.final
-@cython.cclass
-class Sequences:
-    """Encoded sentences. Token t of all has features[indptr[t]:indptr[t+1]], of which there are
-    n_features; values may be empty (all 1). Sentence i has the tokens starts[i]:starts[i+1]. Pair
-    features likewise."""
-
-    def __init__(self, starts, indptr, features, values, pair_indptr, pair_features, pair_values):
-        self.starts = starts
-        self.indptr = indptr
-        self.features = features
-        self.n_features = len(features)
-        self.values = values
-        self.pair_indptr = pair_indptr
-        self.pair_features = pair_features
-        self.pair_values = pair_values
-        self.has_values = values is not None
-        self.has_pairs = pair_indptr is not None
-        self.has_pair_values = pair_values is not None
 
 
 @cython.final
@@ -140,10 +104,10 @@ class Store:
 
     rows[f] = (start, size) in one arena of float32. size >= 0: that many entries, label and
     weight; size = −1: a dense row, `width` weights. While training, each weight has its averaging
-    sum at the same place of `sums`, and for second-order learning what its precision has gained in
-    `gains`; otherwise these are empty. A row then starts empty, has a capacity of two or the next
-    power of two, and turns dense when it has more than `dense_at` labels. Rows that move leave
-    holes: `copy_into` makes a compact store.
+    sum, a float64, at the same place of `sums`, and for second-order learning what its precision
+    has gained in `gains`; otherwise these are empty. A row then starts empty, has a capacity of two
+    or the next power of two, and turns dense when it has more than `dense_at` labels. Rows that
+    move leave holes: `copy_into` makes a compact store.
     """
 
     def __init__(self, arena, sums, gains, rows, used, width, dense_at):
@@ -195,7 +159,7 @@ class Store:
         for k in range(self.width):
             work.em[k] = 0.0
         if cython.compiled:
-            # Rows lie all over the memory: ask for those of the next tokens in time.
+            # Rows are scattered over memory: prefetch those of the next tokens.
             for j in range(begin, min(end, last)):
                 f = data.features[j + 40]
                 prefetch(cython.address(self.places[2 * f]))
@@ -217,8 +181,7 @@ class Store:
     def add_rows(
         self, data: Sequences, begin: cython.Py_ssize_t, end: cython.Py_ssize_t, work: Scratch
     ) -> cython.void:
-        """Add the rows of features begin:end, at most _PICKED, to work.em: the sparse ones at
-        once, the dense ones together."""
+        """work.em += the rows of features begin:end, at most _PICKED: sparse ones, then dense."""
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
         e: cython.Py_ssize_t
@@ -506,18 +469,20 @@ class Store:
         """
         i: cython.Py_ssize_t = begin
         at: cython.Py_ssize_t
+        before: cython.double
         with cython.nogil:
             while i < features.shape[0] and self.ensure(features[i], labels[i]):
                 at = self.find(features[i], labels[i])
+                before = cython.cast(cython.double, self.arena[at])
                 self.arena[at] += amounts[i]
-                self.sums[at] += clock * amounts[i]
+                # What was really added, after rounding: so the mean is exact.
+                self.sums[at] += clock * (cython.cast(cython.double, self.arena[at]) - before)
                 i += 1
         return i
 
     @cython.ccall
     def copy_into(self, new: Store):
-        """Copy all rows, in order of feature and without holes, into a larger or wider store; with
-        their sums and gains, where this one has them."""
+        """Copy all rows, with sums and gains, into a larger or wider store, without holes."""
         f: cython.Py_ssize_t
         e: cython.Py_ssize_t
         start: cython.Py_ssize_t
@@ -583,7 +548,56 @@ class Store:
     def mean(self, at: cython.Py_ssize_t, inverse: cython.double) -> cython.float:
         """The weight at a place of the arena less its averaging sum · inverse, rounded once."""
         w: cython.double = self.arena[at]
-        return cython.cast(cython.float, w - cython.cast(cython.double, self.sums[at]) * inverse)
+        return cython.cast(cython.float, w - self.sums[at] * inverse)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def freeze_row(
+        self,
+        f: cython.Py_ssize_t,
+        inverse: cython.double,
+        n_labels: cython.Py_ssize_t,
+        row: cython.Py_ssize_t,
+        at: cython.Py_ssize_t,
+        new: Store,
+    ) -> cython.Py_ssize_t:
+        """Write w − sum · inverse of feature f, its zeros left out, as a row of `new` that begins
+        at a place of its arena; returns the place behind it.
+
+        A dense row with no more than dense_at weights gets sparse.
+        """
+        start: cython.Py_ssize_t = self.rows[f, 0]
+        count: cython.Py_ssize_t = 0
+        k: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+        label: cython.Py_ssize_t
+        place: cython.Py_ssize_t
+        w: cython.float
+        if self.rows[f, 1] < 0:
+            for k in range(n_labels):
+                count += self.mean(start + k, inverse) != 0.0
+        new.rows[row, 0] = at
+        if count > self.dense_at:
+            for k in range(n_labels):
+                new.arena[at + k] = self.mean(start + k, inverse)
+            new.rows[row, 1] = -1
+            return at + self.width
+        count = 0
+        n = n_labels if self.rows[f, 1] < 0 else self.rows[f, 1]
+        for k in range(n):
+            label = k
+            place = start + k
+            if self.rows[f, 1] >= 0:
+                place = start + 2 * k + 1
+                label = cython.cast(cython.Py_ssize_t, self.arena[place - 1])
+            w = self.mean(place, inverse)
+            if w != 0.0:
+                new.arena[at + 2 * count] = label
+                new.arena[at + 2 * count + 1] = w
+                count += 1
+        new.rows[row, 1] = count
+        return at + 2 * count
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
@@ -592,46 +606,49 @@ class Store:
     ) -> cython.Py_ssize_t:
         """Write the weights for tagging into `new`: w, or the mean w − sum/T where T > 0.
 
-        Zero weights are left out, and a dense row with no more than dense_at others gets sparse.
         `new` is all zeros, as large as this one. Returns how many floats of it are used.
         """
         f: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        start: cython.Py_ssize_t
         at: cython.Py_ssize_t = 0
-        count: cython.Py_ssize_t
-        n: cython.Py_ssize_t
-        label: cython.Py_ssize_t
-        place: cython.Py_ssize_t
-        w: cython.float
         inverse: cython.double = 1.0 / T if T > 0.0 else 0.0
         with cython.nogil:
             for f in range(self.rows.shape[0]):
-                start = self.rows[f, 0]
-                count = 0
-                if self.rows[f, 1] < 0:
-                    for k in range(n_labels):
-                        count += self.mean(start + k, inverse) != 0.0
-                new.rows[f, 0] = at
-                if count > self.dense_at:
-                    for k in range(n_labels):
-                        new.arena[at + k] = self.mean(start + k, inverse)
-                    new.rows[f, 1] = -1
-                    at += self.width
-                else:
-                    count = 0
-                    n = n_labels if self.rows[f, 1] < 0 else self.rows[f, 1]
-                    for k in range(n):
-                        label = k
-                        place = start + k
-                        if self.rows[f, 1] >= 0:
-                            place = start + 2 * k + 1
-                            label = cython.cast(cython.Py_ssize_t, self.arena[place - 1])
-                        w = self.mean(place, inverse)
-                        if w != 0.0:
-                            new.arena[at + 2 * count] = label
-                            new.arena[at + 2 * count + 1] = w
-                            count += 1
-                    new.rows[f, 1] = count
-                    at += 2 * count
+                at = self.freeze_row(f, inverse, n_labels, f, at, new)
+        return at
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def size_of_rows(self, features: cython.const[cython.int][::1]) -> cython.Py_ssize_t:
+        """How many floats the rows of these features take at the most."""
+        i: cython.Py_ssize_t
+        total: cython.Py_ssize_t = 0
+        size: cython.int
+        with cython.nogil:
+            for i in range(features.shape[0]):
+                if features[i] < self.rows.shape[0]:
+                    size = self.rows[features[i], 1]
+                    total += self.width if size < 0 else 2 * size
+        return total
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def freeze_rows(
+        self,
+        features: cython.const[cython.int][::1],
+        T: cython.double,
+        n_labels: cython.Py_ssize_t,
+        new: Store,
+    ) -> cython.Py_ssize_t:
+        """The same for the rows of some features alone, one row of `new` for each of them.
+
+        A feature that has no row here yet gets an empty one. `new` is all zeros, with as many
+        floats as `size_of_rows` tells. Returns how many of them are used.
+        """
+        i: cython.Py_ssize_t
+        at: cython.Py_ssize_t = 0
+        inverse: cython.double = 1.0 / T if T > 0.0 else 0.0
+        with cython.nogil:
+            for i in range(features.shape[0]):
+                if features[i] < self.rows.shape[0]:
+                    at = self.freeze_row(features[i], inverse, n_labels, i, at, new)
         return at

@@ -1,7 +1,8 @@
 cimport cython
 
 from seqpa._kernel.chain cimport Chain
-from seqpa._kernel.store cimport SparseDelta, Scratch, Sequences
+from seqpa._kernel.sequences cimport Scratch, Sequences
+from seqpa._kernel.store cimport SparseDelta
 
 @cython.final
 cdef class Trainer:
@@ -11,14 +12,14 @@ cdef class Trainer:
     cdef int cost_kind
     cdef const float[:, ::1] cost
     cdef float[::1] trans
-    cdef float[::1] trans_sums
+    cdef double[::1] trans_sums
     cdef float[::1] trans_gains
     cdef SparseDelta delta
     cdef SparseDelta pair_delta
     cdef SparseDelta trans_delta
     cdef bint averaging
     cdef bint second_order
-    cdef double clock
+    cdef double[::1] clock
     cdef Py_ssize_t position
     cdef long long mistakes
     cdef long long wrong_tokens
@@ -32,7 +33,7 @@ cdef class Trainer:
     cdef bint reserve(self, Sequences data, Py_ssize_t begin, Py_ssize_t n, const int[::1] gold, int[::1] path) noexcept nogil
     cdef void collect(self, Sequences data, Py_ssize_t begin, Py_ssize_t n, const int[::1] gold, int[::1] path) noexcept nogil
     cdef void measure(self, SparseDelta delta, float[::1] weights, float[::1] gains) noexcept nogil
-    cdef void apply(self, SparseDelta delta, double tau, float[::1] weights, float[::1] sums, float[::1] gains) noexcept nogil
+    cdef void apply(self, SparseDelta delta, double tau, float[::1] weights, double[::1] sums, float[::1] gains) noexcept nogil
     cdef void measure_all(self) noexcept nogil
     cdef void apply_all(self, double tau) noexcept nogil
     cdef double known_cost(self, Py_ssize_t begin, Py_ssize_t n, const int[::1] gold, int[::1] path) noexcept nogil

@@ -13,13 +13,15 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.libc.math import sqrt
+    from cython.cimports.seqpa._kernel.sequences import Scratch, Sequences
     from cython.cimports.seqpa._kernel.steps import step_size
-    from cython.cimports.seqpa._kernel.store import Scratch, Sequences, SparseDelta
+    from cython.cimports.seqpa._kernel.store import SparseDelta
 else:
     from math import sqrt
 
+    from seqpa._kernel.sequences import Scratch, Sequences
     from seqpa._kernel.steps import step_size
-    from seqpa._kernel.store import Scratch, Sequences, SparseDelta
+    from seqpa._kernel.store import SparseDelta
 
 COMPILED = cython.compiled
 
@@ -53,7 +55,8 @@ class Trainer:
                      precision, of its weights
     delta, pair_delta, trans_delta   buffers for δ over the weights of features, of features on
                      label pairs, and of transitions
-    clock            sentences seen so far
+    clock            (1,): sentences seen so far; it moves with the weights, whatever interrupts
+                     the caller
     second_order     AROW's geometry: each weight has a variance σ = 1/(1 + gain), length is
                      measured as δᵀΣδ, w moves by τΣδ, and then every gain grows by 2Cδ². With the
                      step of PA-II this is AROW (Crammer, Kulesza, Dredze 2009) with r = 1/2C
@@ -97,10 +100,6 @@ class Trainer:
         self.position = 0
         self.mistakes = self.wrong_tokens = self.updates = 0
         self.total_cost = self.loss = self.squared_loss = 0.0
-
-    def get_clock(self):
-        """Sentences seen so far."""
-        return self.clock
 
     def get_position(self):
         """Where in the order of this epoch the trainer stands."""
@@ -238,22 +237,25 @@ class Trainer:
         delta: SparseDelta,
         tau: cython.double,
         weights: cython.float[::1],
-        sums: cython.float[::1],
+        sums: cython.double[::1],
         gains: cython.float[::1],
     ) -> cython.void:
-        """w += τδ, and clock times that into the averaging sums."""
+        """w += τδ, and clock times what was really added, after rounding, into the averaging sums:
+        so the mean of the weights is exact, however many sentences there are."""
         i: cython.Py_ssize_t
         at: cython.Py_ssize_t
         amount: cython.double
+        before: cython.double
         for i in range(delta.size):
             at = delta.places[i]
             amount = tau * delta.amounts[i]
             if self.second_order and amount != 0.0:
                 amount = amount / (1.0 + cython.cast(cython.double, gains[at]))
                 gains[at] += 2.0 * self.C * delta.amounts[i] * delta.amounts[i]
+            before = cython.cast(cython.double, weights[at])
             weights[at] += amount
             if self.averaging:
-                sums[at] += self.clock * amount
+                sums[at] += self.clock[0] * (cython.cast(cython.double, weights[at]) - before)
 
     @cython.cfunc
     @cython.nogil
@@ -394,6 +396,6 @@ class Trainer:
                         record[self.position, 2] = self.norm2
                         record[self.position, 3] = rho
                 given_cost = -1.0
-                self.clock += 1.0
+                self.clock[0] += 1.0
                 self.position += 1
         return status

@@ -206,7 +206,7 @@ class Pass:
     @cython.nogil
     @cython.exceptval(check=False)
     def presented(self, r: cython.double) -> cython.bint:
-        """Whether an example that lacks r is to be learned from, or left alone."""
+        """Whether an example whose constraint lacks r is learned from."""
         return self.tol == 0.0 or ((r > 0.0 or self.step == _PA_LS) and r * r > self.tol)
 
     @cython.cfunc

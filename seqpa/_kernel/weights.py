@@ -193,7 +193,7 @@ class Weights:
     @cython.nogil
     @cython.exceptval(check=False)
     def scores_by_feature(self, rows: Rows, i: cython.Py_ssize_t, c: Constraint) -> cython.void:
-        """s for a CSR row, eight labels at a time, then two; a last one goes with its neighbour.
+        """s for a CSR row, eight labels at a time, then two; a last one with its neighbour.
 
         All are summed in the same order: labels with the same weights have the same score.
         On the way the weights of the rows behind this one are prefetched. They come next, since

@@ -1,4 +1,4 @@
-"""``seqpa experiment``: the documents' figures and tables again, with their claims checked."""
+"""``seqpa experiment``: the papers' figures and tables again, with their claims checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 
 
 class CommandWithNames(TyperCommand):
-    """Its ``--help`` ends with the experiments there are."""
+    """A command whose ``--help`` ends with the list of experiments."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the names."""
@@ -36,16 +36,14 @@ def experiment(
     ] = None,
     stand_in: Annotated[
         bool,
-        typer.Option(
-            "--stand-in", help="Run on bundled data instead of the document's, and say so."
-        ),
+        typer.Option("--stand-in", help="Run on bundled data instead of the paper's, and say so."),
     ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="A small version that takes seconds: only to try it.")
     ] = False,
     jobs: Annotated[int, typer.Option(min=0, help="Trials at once; 0 for one on each core.")] = 0,
 ) -> None:
-    """Run an experiment of the documents: figures, every number, and a report on their claims.
+    """Run an experiment of the papers: figures, every number, and a report on their claims.
 
     Writes report.md, CSV files and each figure as PNG and SVG. The numbers are the same each time,
     for any number of jobs.

@@ -12,7 +12,7 @@ from seqpa.config.schema import Config
 from seqpa.config.yaml_lines import read_mapping
 from seqpa.core.costs import Hierarchy
 from seqpa.data import Corpus, read
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.model import import_function
 from seqpa.sequence.presets import preset
 from seqpa.sequence.templates import parse, parse_all
@@ -41,8 +41,16 @@ def read_part(config: Config, part: str) -> Corpus:
         columns=data.columns,
         label=data.label,
         encoding=data.encoding,
-        scheme=data.scheme,
+        scheme=data.scheme or _scheme_of_constraints(config),
+        labels=data.labels,
+        max_sentence_tokens=data.max_sentence_tokens,
     )
+
+
+def _scheme_of_constraints(config: Config) -> str | None:
+    """The scheme in which only legal labels can be learned."""
+    constraints = config.decoding.constraints
+    return constraints if isinstance(constraints, str) else None
 
 
 def data_name(config: Config, part: str) -> str:
@@ -68,6 +76,38 @@ def data_name(config: Config, part: str) -> str:
     if config.data.format == "nltk":
         return str(getattr(config.data, part))
     return str(config.path("data", part))
+
+
+def inputs_of(config: Config) -> dict[str, Path]:
+    """Every file that training reads.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+
+    Returns
+    -------
+    dict
+        Files by the key that names them.
+
+    Examples
+    --------
+    >>> config = Config.model_validate({"data": {"train": "a.conll", "dev": "b.conll"}})
+    >>> {name: str(path) for name, path in inputs_of(config).items()}
+    {'data.train': 'a.conll', 'data.dev': 'b.conll'}
+    """
+    found = {} if config.file is None else {"the configuration": config.file}
+    if config.data.format != "nltk":
+        for part in ("train", "dev", "test"):
+            if getattr(config.data, part) is not None:
+                found[f"data.{part}"] = config.path("data", part)
+    for kind in ("lexicons", "clusters"):
+        for name in getattr(config.features, kind):
+            found[f"features.{kind}.{name}"] = config.path("features", kind, name)
+    if config.cost.file is not None:
+        found["cost.file"] = config.path("cost", "file")
+    return found
 
 
 def features_of(config: Config, columns: Sequence[str]) -> str | list[str]:
@@ -199,8 +239,7 @@ def load_function(name: str, file: Path | None) -> Callable[..., Any]:
     function = getattr(module, name.rpartition(":")[2], None)
     if not callable(function):
         known = [n for n, v in vars(module).items() if callable(v) and v.__module__ == file.stem]
-        there = f"; there are {', '.join(known)}" if known else ""
-        raise SeqpaError(f"{file} has no function {name!r}{there}")
+        raise SeqpaError(f"{file} has no function {name!r}{did_you_mean(name, known)}")
     return function
 
 
@@ -227,7 +266,7 @@ def _module(file: Path) -> Any:
 
 
 def _table(path: Path) -> dict[str, dict[str, float]]:
-    values, places = read_mapping(path, _MATRIX)
+    values, places = read_mapping(path, _MATRIX, large=True)
     for right, row in values.items():
         if not isinstance(row, dict):
             raise SeqpaError(

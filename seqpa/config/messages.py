@@ -1,4 +1,4 @@
-"""The configuration told to people: its mistakes, one line each, and its keys.
+"""What users read about the configuration: its mistakes in one line each, and its keys.
 
 A mistake says where it stands, what is wrong, and the nearest right key or value.
 """
@@ -53,12 +53,12 @@ def explained(error: ValidationError, places: Mapping[Loc, str], file: str) -> s
         (tuple(part for part in e["loc"] if part not in ("a scheme", "rules")), e)
         for e in error.errors()
     ]
-    order = list(places)
+    order = {loc: i for i, loc in enumerate(places)}
 
     def position(loc: Loc) -> int:
         while loc and loc not in places:
             loc = loc[:-1]
-        return order.index(loc) if loc else -1
+        return order[loc] if loc else -1
 
     loc, first = min(found, key=lambda item: position(item[0]))
     return (place_of(places, loc) or f"{file}: ") + _message(loc, first)
@@ -84,7 +84,7 @@ def _message(loc: Loc, error: Any) -> str:
     if kind == "too_short":
         return f"{name} has {context['actual_length']} items: {context['min_length']} are needed"
     if kind == "too_long":
-        return f"{name} has {context['actual_length']} items: {context['max_length']} are right"
+        return f"{name} has {context['actual_length']} items: {context['max_length']} at most"
     if kind in _EXPECTED:
         return f"{name} is {_shown(value)}: expected {_EXPECTED[kind]}"
     return f"{name} is {_shown(value)}: {error['msg']}"
@@ -132,7 +132,7 @@ def dotted(loc: Loc) -> str:
 class Setting:
     """One key of the configuration.
 
-    Attributes
+    Parameters
     ----------
     key : str
         Section and name, with a dot between.
@@ -142,6 +142,11 @@ class Setting:
         What it is where nothing is given.
     description : str
         What it is for.
+
+    Examples
+    --------
+    >>> next(settings()).default
+    'conll'
     """
 
     key: str
@@ -176,6 +181,11 @@ def settings_help() -> str:
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> print(settings_help().splitlines()[0])
+      data.format  (conll, conllu, jsonl, nltk; default conll)
     """
     lines = []
     for setting in settings():
@@ -190,6 +200,11 @@ def settings_table() -> str:
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> print(settings_table().splitlines()[0])
+    | key | values | default | what it is |
     """
     rows = ["| key | values | default | what it is |", "|---|---|---|---|"]
     for s in settings():
@@ -203,6 +218,11 @@ def json_schema() -> dict[str, Any]:
     Returns
     -------
     dict
+
+    Examples
+    --------
+    >>> json_schema()["required"]
+    ['data']
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -50,7 +50,7 @@ class Growing:
 
     @property
     def capacity(self) -> int:
-        """Rows for which memory is held."""
+        """How many rows fit without growing."""
         return len(self._buffer)
 
     @property
@@ -137,12 +137,12 @@ class Support:
 
     @property
     def source(self) -> Indices:
-        """The row of the present examples that each is, −1 where it is none of them: a view."""
+        """Which row of the present examples each one is, −1 where it is not among them: a view."""
         return self._source.rows
 
     @property
     def nbytes(self) -> int:
-        """The bytes that are held for all this."""
+        """The bytes of memory that all of it takes."""
         arrays = [self._coef, self._acc, self._norms, self._source]
         if isinstance(self._vectors, Growing):
             arrays.append(self._vectors)

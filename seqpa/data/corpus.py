@@ -24,12 +24,17 @@ T = TypeVar("T")
 class Sentence(NamedTuple):
     """One sentence.
 
-    Attributes
+    Parameters
     ----------
     tokens : list
         Strings, or tuples of cells where there are several columns.
     labels : list of str or None
         None where they are not known.
+
+    Examples
+    --------
+    >>> Sentence(["Rain", "fell"], ["N", "V"]).labels
+    ['N', 'V']
     """
 
     tokens: list[Token]
@@ -44,17 +49,39 @@ class Layout(Protocol):
         """The format's name."""
 
     def line_of(self, token: int) -> int:
-        """The source's line of a token, counted from 1."""
+        """The source's line of a token, counted from 1.
+
+        Parameters
+        ----------
+        token : int
+            Its number in the corpus, counted from 0.
+
+        Returns
+        -------
+        int
+        """
 
     def render(self, labels: Sequence[str], extras: Extras) -> str:
-        """The source's text with a label (and extra values) for each token."""
+        """The source's text with a label (and extra values) for each token.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The label of each token.
+        extras : mapping
+            Other values of each token, by the name of their column.
+
+        Returns
+        -------
+        str
+        """
 
 
 @dataclass(slots=True)
 class Corpus:
     """Sentences as flat columns.
 
-    Attributes
+    Parameters
     ----------
     names : tuple of str
         The input columns' names.

@@ -1,4 +1,4 @@
-"""JSON lines: one sentence a line, ``{"tokens": [...], "labels": [...]}``.
+"""JSON lines: a sentence on each line, ``{"tokens": [...], "labels": [...]}``.
 
 A token is a string, a list of cells (in the order of the configured columns) or an object of
 them (by name); the label may also be a cell of each token instead of standing in ``labels``.
@@ -16,13 +16,14 @@ import numpy as np
 
 from seqpa.data.columns import Columns
 from seqpa.data.corpus import Corpus, Extras
-from seqpa.data.source import Block, after_last_line
+from seqpa.data.lines import check_lengths
+from seqpa.data.source import Block, Limits, after_last_line
 from seqpa.errors import SeqpaError
 
 
 @dataclass(frozen=True, slots=True)
 class JsonLayout:
-    """The objects of a block, its sentences without tokens among them."""
+    """The objects of a block, also those of sentences without tokens."""
 
     block: Block
     objects: list[tuple[int, dict[str, Any]]]
@@ -57,6 +58,8 @@ class JsonReader:
         Whether the labels are read.
     keep_layout : bool
         Whether the corpora keep what a tagged copy needs.
+    limits : Limits, optional
+        How long a sentence may be.
 
     Examples
     --------
@@ -69,10 +72,17 @@ class JsonReader:
 
     cut = staticmethod(after_last_line)
 
-    def __init__(self, columns: Columns, labels: bool = True, keep_layout: bool = False) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        labels: bool = True,
+        keep_layout: bool = False,
+        limits: Limits | None = None,
+    ) -> None:
         self._columns = columns
         self._labels = labels
         self._keep_layout = keep_layout
+        self._limits = limits or Limits()
 
     def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
         """The sentences of a block; equal strings become one object through ``pool``."""
@@ -92,6 +102,8 @@ class JsonReader:
             objects.append((index, sentence))
             if not rows:
                 continue
+            if len(rows) > self._limits.tokens:
+                check_lengths(block, np.array([len(rows)]), [index], self._limits)
             lengths.append(len(rows))
             for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
                 column.extend(map(pool.setdefault, cells, cells))
@@ -120,7 +132,7 @@ class JsonReader:
         return rows, labels
 
     def _token(self, token: Any) -> tuple[list[str], Any]:
-        """A token's input cells, and the label that stands beside them or None."""
+        """A token's input cells, and its label or None."""
         plan = self._columns
         label = None
         if isinstance(token, str):

@@ -34,7 +34,7 @@ def read_nltk(
     labels: bool = True,
     sentences: int = 2000,
 ) -> Iterator[Corpus]:
-    """Read a corpus of NLTK's. The treebank's traces (``-NONE-``) are no text and left out.
+    """Read a corpus of NLTK's. The treebank's traces (``-NONE-``) are left out.
 
     Parameters
     ----------

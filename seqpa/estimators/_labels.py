@@ -1,4 +1,4 @@
-"""Labels of any kind, and the classifiers that learn and predict them."""
+"""From labels of any kind to numbers and back, and what all classifiers share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ellipsoid classifiers: a centre, and a shape that knows where it is uncertain."""
+"""The ellipsoid classifiers: a centre, and a shape that tells how uncertain it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`PerceptronClassifier`: the perceptron, and four answers to which of its vectors to report."""
+"""`PerceptronClassifier`: the perceptron, with its last, a random, the mean or the voted vector."""
 
 from __future__ import annotations
 

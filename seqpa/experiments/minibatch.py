@@ -1,4 +1,4 @@
-"""Mini-batches with a Gaussian kernel: Mini-batch PA, §4, Table 2 and Fig. 1-2."""
+"""Mini-batches with a Gaussian kernel: Mini-batch PA, §4, Table 2 and Figs. 1-2."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 def _silent(stage: str, done: int, of: int) -> None:
-    """Progress that nobody watches."""
+    """Show no progress."""
 
 
 @dataclass(frozen=True)

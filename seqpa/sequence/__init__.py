@@ -30,6 +30,7 @@ Training
     `batches`      several sentences, one step
     `learner`      one epoch: decode, cost, τ, update
     `training`     the loop over epochs, the dev set, patience; what is kept between epochs
+    `live`         tagging with weights that are being trained
 What is learned
     `trained`      what tags and what a model file holds; where a tagger stands
     `tagger`       `SequenceTagger`, the class that users meet

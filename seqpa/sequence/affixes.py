@@ -10,12 +10,27 @@ from numpy.typing import NDArray
 
 from seqpa._kernel import strings
 
+_LARGE = 16  # known affixes for each word that is asked for
 _UTF_32 = f"utf-32-{sys.byteorder[0]}e"  # without a mark of the byte order
 
 
 def spelling(words: list[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The characters of all words as numbers, and where each word begins, and the end of the last.
+    """The characters of all words as numbers.
 
+    Parameters
+    ----------
+    words : list of str
+        Any words.
+
+    Returns
+    -------
+    codes : uint32 (characters,)
+        The code points of all words, one word after the other.
+    ends : int64 (words + 1,)
+        Word i is codes[ends[i]:ends[i + 1]].
+
+    Examples
+    --------
     >>> codes, ends = spelling(["to", "", "été"])
     >>> codes.tolist(), ends.tolist()
     ([116, 111, 233, 116, 233], [0, 2, 2, 5])
@@ -28,8 +43,14 @@ def spelling(words: list[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
 class Affixes:
     """The prefixes and suffixes among a column's attributes.
 
-    kinds : by the attribute's place, the length of its values, and whether they are suffixes
+    Parameters
+    ----------
+    kinds : mapping
+        For the place of each such attribute, the length of its values and whether they are
+        suffixes.
 
+    Examples
+    --------
     >>> suffixes = Affixes({1: (2, True)})
     >>> found = np.full((2, 3), 7, np.int32)
     >>> suffixes.look_up(["walking", "walked", "o"], [{}, {"ly": 0, "ng": 1}], found)
@@ -44,19 +65,31 @@ class Affixes:
     def look_up(
         self, words: list[str], values: Sequence[Mapping[str, int]], out: NDArray[np.int32]
     ) -> None:
-        """out[k, i] = the number of word i's affix, -1 where the word is shorter or it is unknown.
+        """Find the number of each word's affixes; -1 where it is unknown or the word is shorter.
 
-        values : of each attribute the known ones, in the order of their numbers; there may be more
-            from call to call
+        Parameters
+        ----------
+        words : list of str
+            Any words.
+        values : sequence of mappings
+            For each attribute the known values with their numbers, in the order of the numbers.
+            From call to call there may be more.
+        out : int32 (attributes, words)
+            out[k, i] becomes the number of word i's affix, for each place k of `kinds`.
         """
         sizes = [len(values[k]) for k in self.kinds]
         made = self._made
         if made is None or made[0] != sizes:
+            if len(words) * _LARGE < sum(sizes):  # an index would take longer to make than it saves
+                for k, (length, at_end) in self.kinds.items():
+                    cut = strings.suffixes if at_end else strings.prefixes
+                    strings.look_up(cut(words, length), values[k], out[k])
+                return
             made = self._made = sizes, self._index(values)
         strings.find_affixes(*spelling(words), *made[1], out)
 
     def _index(self, values: Sequence[Mapping[str, int]]) -> tuple[NDArray, NDArray, NDArray]:
-        """What the kernel asks for, the known affixes' characters, and the hash tables to these."""
+        """What the kernel takes: a row for each kind, known affixes' characters, hash tables."""
         asked = np.empty((len(self.kinds), 6), np.int64)
         spelled, tables = [], []
         n_codes = n_slots = 0

@@ -23,7 +23,7 @@ OfWords = Callable[[Collection[str]], "list[str | None]"]
 class Parameter:
     """One argument of an attribute.
 
-    Attributes
+    Parameters
     ----------
     name : str
         What messages call it.
@@ -42,7 +42,7 @@ class Parameter:
 class Kind:
     """One attribute.
 
-    Attributes
+    Parameters
     ----------
     make : callable or None
         Makes the function from words to their values. It gets the arguments; where `resource` is

@@ -24,10 +24,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class KeyedDifference:
-    """δ of one sentence as (key, value) with distinct, sorted keys.
+    """δ of one sentence, as a sparse vector.
 
-    Keys number emissions (feature, label) first, then transitions (label, label), then pair
-    features (feature, label, label): `Keys` takes them apart.
+    Parameters
+    ----------
+    keys : int64 (n,)
+        Which weights it moves: distinct and sorted. `Keys` says what they mean.
+    values : float64 (n,)
+        How much of each.
     """
 
     keys: Int64
@@ -36,7 +40,24 @@ class KeyedDifference:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The numbering of all weights of a chain."""
+    """The numbering of all weights of a chain.
+
+    Emissions (feature, label) come first, then transitions (label, label), then pair features
+    (feature, label, label).
+
+    Parameters
+    ----------
+    n_labels : int
+        How many labels there are.
+    n_features : int
+        How many features there are, without pair features.
+
+    Examples
+    --------
+    >>> keys = Keys(n_labels=3, n_features=5)
+    >>> keys.transitions, keys.pairs
+    (15, 24)
+    """
 
     n_labels: int
     n_features: int
@@ -54,7 +75,21 @@ class Keys:
     def difference(
         self, encoded: Encoded, sentence: int, gold: NDArray[np.int32], path: NDArray[np.int32]
     ) -> KeyedDifference:
-        """Φ(x, gold) − Φ(x, path), equal features merged."""
+        """Φ(x, gold) − Φ(x, path), equal features merged.
+
+        Parameters
+        ----------
+        encoded : Encoded
+            The sentences.
+        sentence : int
+            Which one is x.
+        gold, path : int32 (tokens,)
+            Two label sequences of it, by number.
+
+        Returns
+        -------
+        KeyedDifference
+        """
         begin = int(encoded.starts[sentence])
         keys: list[Int64] = []
         values: list[Floats] = []
@@ -88,7 +123,7 @@ def _values(values: NDArray[np.float32] | None, where: Int64) -> Floats:
 
 
 def _entries(indptr: Int64, tokens: NDArray[np.intp]) -> tuple[Int64, Int64]:
-    """The positions of the features of some tokens, and for each which of the tokens it is of."""
+    """The positions of the features of some tokens, and the place of the token that each is of."""
     starts, sizes = indptr[tokens], indptr[tokens + 1] - indptr[tokens]
     which = np.repeat(np.arange(len(tokens)), sizes)
     within = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -97,7 +132,13 @@ def _entries(indptr: Int64, tokens: NDArray[np.intp]) -> tuple[Int64, Int64]:
 
 @dataclass(frozen=True, slots=True)
 class BatchStep:
-    """What a batch did: for each of its wrong sentences the loss, τ and ‖δ‖²."""
+    """What a batch did.
+
+    Parameters
+    ----------
+    losses, taus, norms2 : float64 (wrong sentences,)
+        The loss, τ and ‖δ‖² of each wrong sentence.
+    """
 
     losses: Floats
     taus: Floats
@@ -113,9 +154,29 @@ def step(
     C: float,
     clock: float,
 ) -> BatchStep | None:
-    """Move the weights for the wrong sentences of one batch; None if the step were too long.
+    """Move the weights for the wrong sentences of one batch.
 
-    clock  after how many sentences the step happens: that many of the averaged vectors lack it
+    Parameters
+    ----------
+    weights : TrainingWeights
+        What is moved.
+    keys : Keys
+        Their numbering.
+    differences : list of KeyedDifference
+        δ of each wrong sentence.
+    margins : float64 (wrong sentences,)
+        √ρ of each.
+    variant : str
+        "PA-I", "PA-II" or "PA-LS".
+    C : float
+        The aggressiveness.
+    clock : float
+        After how many sentences the step comes: so many of the averaged vectors do without it.
+
+    Returns
+    -------
+    BatchStep or None
+        None if the step would be too long for single precision; then nothing has moved.
     """
     all_keys, columns = np.unique(
         np.concatenate([d.keys for d in differences]), return_inverse=True

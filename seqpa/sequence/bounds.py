@@ -32,13 +32,25 @@ from seqpa.sequence.tagger import SequenceTagger
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Bounds by comparator."""
+    """The bounds of a training run, each beside what fixed weights u would have suffered.
+
+    Parameters
+    ----------
+    parts : tuple of (str, tuple of Bound)
+        What u is, and the bounds beside it.
+
+    Examples
+    --------
+    >>> bound = Bound("PA 2006, Theorem 2", 2.0, 5.0, True, True, "Σℓ² <= R²‖u‖²")
+    >>> Certificate((("u = 0", (bound,)),)).holds
+    True
+    """
 
     parts: tuple[tuple[str, tuple[Bound, ...]], ...]
 
     @property
     def holds(self) -> bool:
-        """No bound that applies is violated."""
+        """Whether no bound that applies is violated."""
         return not any(bound.violated for _, bounds in self.parts for bound in bounds)
 
     def __str__(self) -> str:
@@ -84,6 +96,19 @@ def certify(tagger: SequenceTagger, corpus: Corpus, epochs: Sequence[Epoch]) -> 
         What it was trained on.
     epochs : sequence of Epoch
         All epochs of the run, in order, made with ``record=True``.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> X, y = [["she", "saw"], ["the", "saw"]], [["P", "V"], ["D", "N"]]
+    >>> corpus = Corpus.from_sentences(X, y)
+    >>> tagger = SequenceTagger(["word[0]", "word[-1]"], epochs=3, random_state=1)
+    >>> epochs = list(tagger.training(corpus, record=True))
+    >>> certify(tagger, corpus, epochs).holds
+    True
     """
     check_covered(tagger)
     kept = [(e.order, e.record) for e in epochs if e.order is not None and e.record is not None]
@@ -136,12 +161,12 @@ def _largest_costs(
 def _zero_one_losses(tagger: SequenceTagger, corpus: Corpus) -> NDArray[np.float64]:
     """ℓ_ML of the tagger's weights: how far the best wrong sequence is from losing by 1."""
     tagging = tagger.trained_.tagging
-    encoded = tagging.encode(corpus)
+    encoded, decoder = tagging.prepared(corpus)
     index = {label: k for k, label in enumerate(tagger.classes_)}
     losses = np.zeros(len(corpus))
     for i, (gold, best) in enumerate(zip(corpus.y, tagger.predict_nbest(corpus, 2), strict=True)):
         wrong = [score for score, labels in best if labels != gold]
         if wrong:
             path: Any = np.array([index[label] for label in gold], np.int32)
-            losses[i] = max(0.0, wrong[0] + 1.0 - tagging.decoder.score(encoded, i, path))
+            losses[i] = max(0.0, wrong[0] + 1.0 - decoder.score(encoded, i, path))
     return losses

@@ -6,11 +6,15 @@ A chain scores a label sequence by the weights of its tokens' features and of it
 
 from __future__ import annotations
 
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
 import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel.chain import FORBIDDEN, Chain
-from seqpa._kernel.store import PICKED, Scratch, Sequences, Store
+from seqpa._kernel.sequences import Scratch, Sequences
+from seqpa._kernel.store import PICKED, Store
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.weights import Float32, FrozenWeights, Int32, TrainingWeights, padded
@@ -40,15 +44,10 @@ def _chain(stores: tuple[Store, Store | None], transitions: Float32, rules: Pena
     leads to the columns behind the last label, which only fill the width."""
     n_labels, width = transitions.shape
     transitions[:, n_labels:] = FORBIDDEN
-
-    def wide(row: Float32) -> Float32:
-        return np.concatenate([row, np.full(width - n_labels, FORBIDDEN, np.float32)])
-
     store, pair_store = stores
-    forbidden = rules.pairs < 0
-    is_open = np.logical_not(forbidden.any(axis=0))
-    before, after = np.nonzero(~forbidden & ~is_open[None, :])
-    counts = np.bincount(before, minlength=n_labels)
+    made = _RULES.get(rules)
+    if made is None:
+        made = _RULES[rules] = _rule_arrays(rules, width)
     return Chain(
         store=store,
         pair_store=pair_store,
@@ -56,9 +55,41 @@ def _chain(stores: tuple[Store, Store | None], transitions: Float32, rules: Pena
         trans=transitions,
         high=np.full(width, 4 * FORBIDDEN, np.float32),
         low=np.zeros(width, np.float32),
-        first=wide(rules.first),
-        last=wide(rules.last),
-        prune=pair_store is None and bool(is_open.any()),
+        first=made.first,
+        last=made.last,
+        prune=pair_store is None and made.any_open,
+        open=made.open,
+        narrow_indptr=made.narrow_indptr,
+        narrow=made.narrow,
+    )
+
+
+class _RuleArrays(NamedTuple):
+    """The rules as the kernel's `Chain` takes them."""
+
+    first: Float32
+    last: Float32
+    any_open: bool
+    open: NDArray[np.uint8]
+    narrow_indptr: Int32
+    narrow: Int32
+
+
+# Made once for all chains under the same rules: online, there is a chain for each sentence.
+_RULES: WeakKeyDictionary[Penalties, _RuleArrays] = WeakKeyDictionary()
+
+
+def _rule_arrays(rules: Penalties, width: int) -> _RuleArrays:
+    n_labels = len(rules.first)
+    beyond = np.full(width - n_labels, FORBIDDEN, np.float32)
+    forbidden = rules.pairs < 0
+    is_open = np.logical_not(forbidden.any(axis=0))
+    before, after = np.nonzero(~forbidden & ~is_open[None, :])
+    counts = np.bincount(before, minlength=n_labels)
+    return _RuleArrays(
+        first=np.concatenate([rules.first, beyond]),
+        last=np.concatenate([rules.last, beyond]),
+        any_open=bool(is_open.any()),
         open=is_open.astype(np.uint8),
         narrow_indptr=np.concatenate(([0], np.cumsum(counts))).astype(np.int32),
         narrow=after.astype(np.int32),

@@ -32,10 +32,24 @@ _MOST = 2**31 - 1  # a row's start in the arena is an int32
 def composed(
     encoder: FeatureEncoder, weights: FrozenWeights
 ) -> tuple[template_features.Table, FrozenWeights]:
-    """The walk over the forest, and the weights with composed rows; pair features stay as they are.
+    """The weights with composed rows; pair features stay as they are.
 
     The rows take at most as much memory as the weights have. Features without weights take no part,
     so that a saved model, which leaves them out, tags bit for bit as the one that was saved.
+
+    Parameters
+    ----------
+    encoder : FeatureEncoder
+        Whose features they are.
+    weights : FrozenWeights
+        The plain weights.
+
+    Returns
+    -------
+    table : seqpa._kernel.template_features.Table
+        Finds the features of a token by a walk over the forest.
+    weights : FrozenWeights
+        With the composed rows; the plain ones where there is nothing to compose.
     """
     table = encoder.features
     direct = table.masked(weights.nonzero())
@@ -81,10 +95,24 @@ def forest(
 ) -> NDArray[np.int64]:
     """Each template's parent, or -1: of those that determine it, the one with the fewest features.
 
-    counts : how many features each template has
-    budget : how many the parents may have together. Where they have more, those that have the most
-        for each of their children are not made parents.
+    Parameters
+    ----------
+    templates : sequence of Template
+        All templates.
+    columns : sequence of str
+        The columns of the data, the word first.
+    counts : sequence of int
+        How many features each template has.
+    budget : int
+        How many features the parents may have together. Where they have more, those with the most
+        features for each of their children are not made parents.
 
+    Returns
+    -------
+    int64 (templates,)
+
+    Examples
+    --------
     >>> from seqpa.sequence.templates import parse_all
     >>> templates = parse_all(["bias", "word[0]", "word[-1]|word[0]", "suffix(2)[0]"])
     >>> forest(templates, ("word",), [1, 50, 300, 20], 400).tolist()
@@ -120,8 +148,10 @@ def forest(
 
 
 def _known_by(part: Part, columns: Sequence[str]) -> list[Part]:
-    """The parts each of which says what this one is: itself, and the word that it is computed from.
-    None for the bias, which is the same everywhere."""
+    """The parts that each determine this one: itself, and the word that it is computed from.
+
+    None are needed for the bias, which is the same everywhere.
+    """
     attribute = part.attribute
     if attribute.kind == "bias":
         return []
@@ -131,8 +161,22 @@ def _known_by(part: Part, columns: Sequence[str]) -> list[Part]:
 
 
 def preorder(parents: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The trees' nodes, each before those below it, and for each the number of those below it.
+    """The nodes of the trees, each before those below it.
 
+    Parameters
+    ----------
+    parents : int64 (nodes,)
+        The parent of each node, -1 at a root.
+
+    Returns
+    -------
+    order : int64 (nodes,)
+        The nodes.
+    below : int64 (nodes,)
+        For each of them, in that order, how many are below it.
+
+    Examples
+    --------
     >>> order, below = preorder(np.array([-1, 0, 3, 0]))
     >>> order.tolist(), below.tolist()
     ([0, 1, 3, 2], [3, 0, 1, 0])

@@ -1,27 +1,25 @@
-"""Which label may follow which: BIO, BIOES, or the user's own rules, as arrays of penalties."""
+"""Which label may follow which: a chunk scheme or the user's own rules, as arrays of penalties."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel.chain import FORBIDDEN
-from seqpa.errors import SeqpaError
-from seqpa.schemes import examples, foreign, transitions
-
-# What the constraints call a scheme.
-_SCHEMES = {"bio": "iob2", "bioes": "bioes"}
+from seqpa.errors import SeqpaError, did_you_mean
+from seqpa.schemes import ALIASES, SCHEMES, examples, foreign, transitions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Penalties:
     """What is added to the scores: 0 where allowed, FORBIDDEN where not.
 
-    Attributes
+    Parameters
     ----------
     first, last : (labels,)
         For a label at either end of a sentence.
@@ -33,15 +31,21 @@ class Penalties:
     last: NDArray[np.float32]
     pairs: NDArray[np.float32]
 
+    @cached_property
+    def forbid_nothing(self) -> bool:
+        """Whether every sequence is allowed."""
+        return not (self.first.any() or self.last.any() or self.pairs.any())
+
 
 def penalties(constraints: Any, labels: Sequence[str]) -> Penalties:
     """The penalties of a constraint over the labels.
 
     Parameters
     ----------
-    constraints : None, "bio", "bioes", or a mapping
-        A mapping has the keys ``forbidden`` (pairs ``[previous, next]`` that may not occur) and
-        ``required`` (``{label: [the labels that may follow it]}``), either or both.
+    constraints : None, str, or a mapping
+        The name of a scheme of `seqpa.schemes`, such as "bio" or "bioes". Or a mapping with the
+        keys ``forbidden`` (pairs ``[previous, next]`` that may not occur) and ``required``
+        (``{label: [the labels that may follow it]}``), either or both.
     labels : sequence of str
         All labels.
 
@@ -71,22 +75,22 @@ def penalties(constraints: Any, labels: Sequence[str]) -> Penalties:
         _apply_rules(constraints, labels, result)
     else:
         raise SeqpaError(
-            f"constraints must be None, 'bio', 'bioes' or a mapping with 'forbidden' and "
-            f"'required', not {type(constraints).__name__}"
+            f"constraints must be None, a scheme such as 'bio' or 'bioes', or a mapping with "
+            f"'forbidden' and 'required', not {type(constraints).__name__}"
         )
     return result
 
 
 def _apply_scheme(name: str, labels: Sequence[str], out: Penalties) -> None:
-    if name not in _SCHEMES:
-        raise SeqpaError(f"constraints {name!r} are unknown: choose 'bio' or 'bioes'")
-    scheme = _SCHEMES[name]
-    label = foreign(labels, scheme)
+    if name not in SCHEMES and name not in ALIASES:
+        known = did_you_mean(name, ("bio", *SCHEMES))
+        raise SeqpaError(f"constraints {name!r} are unknown{known}")
+    label = foreign(labels, name)
     if label is not None:
         raise SeqpaError(
-            f"constraints {name!r} need labels {examples(scheme)}; {label!r} is none of them"
+            f"constraints {name!r} need labels {examples(name)}; {label!r} is none of them"
         )
-    legal = transitions(labels, scheme)
+    legal = transitions(labels, name)
     out.first[~legal.first] = FORBIDDEN
     out.last[~legal.last] = FORBIDDEN
     out.pairs[~legal.pairs] = FORBIDDEN
@@ -98,17 +102,14 @@ def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties
     def find(label: Any) -> int:
         if not isinstance(label, str) or label not in index:
             raise SeqpaError(
-                f"constraints name the label {label!r}, which the training data does not have: "
-                f"its labels are {', '.join(sorted(labels))}"
+                f"constraints name the label {label!r}, which the training data does not have"
+                f"{did_you_mean(label, sorted(labels))}"
             )
         return index[label]
 
-    unknown = set(rules) - {"forbidden", "required"}
-    if unknown:
-        raise SeqpaError(
-            f"constraints have the key {sorted(unknown)[0]!r}: "
-            f"only 'forbidden' and 'required' exist"
-        )
+    known = ("forbidden", "required")
+    for key in sorted(set(rules) - set(known), key=str):
+        raise SeqpaError(f"constraints have the unknown key {key!r}{did_you_mean(key, known)}")
     forbidden = rules.get("forbidden", ())
     if not isinstance(forbidden, (list, tuple, Set)):
         raise SeqpaError(f"constraints: 'forbidden' is {forbidden!r}: give a list of label pairs")
@@ -127,7 +128,7 @@ def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties
                 f"constraints: {followers!r} under 'required' is not a list of labels for {label!r}"
             )
         row = out.pairs[find(label)]
-        allowed = [find(follower) for follower in followers]
+        allowed = {find(follower) for follower in followers}
         row[[k for k in range(len(labels)) if k not in allowed]] = FORBIDDEN
 
 
@@ -147,7 +148,7 @@ def check_legal(
     labels : sequence of str
         The labels by number.
     """
-    if len(paths) == 0:
+    if len(paths) == 0 or rules.forbid_nothing:
         return
     firsts = starts[:-1][starts[1:] > starts[:-1]]
     lasts = np.append(firsts[1:], len(paths)) - 1

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa.core.costs import Hierarchy, cost_matrix
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 
 CostFunction = Callable[[Sequence[Any], Sequence[Any]], float]
 NAMES = ("hamming", "zero-one", "span")
@@ -21,6 +21,17 @@ NAMES = ("hamming", "zero-one", "span")
 def hamming(gold: Sequence[str], predicted: Sequence[str]) -> float:
     """The number of wrong labels.
 
+    Parameters
+    ----------
+    gold, predicted : sequence of str
+        The labels of one sentence.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> hamming(["A", "B", "B"], ["B", "B", "A"])
     2.0
     """
@@ -28,8 +39,19 @@ def hamming(gold: Sequence[str], predicted: Sequence[str]) -> float:
 
 
 def zero_one(gold: Sequence[str], predicted: Sequence[str]) -> float:
-    """1 if any label is wrong.
+    """1 if any label is wrong, otherwise 0.
 
+    Parameters
+    ----------
+    gold, predicted : sequence of str
+        The labels of one sentence.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> zero_one(["A", "B", "B"], ["B", "B", "A"])
     1.0
     """
@@ -37,8 +59,21 @@ def zero_one(gold: Sequence[str], predicted: Sequence[str]) -> float:
 
 
 def span(gold: Sequence[str], predicted: Sequence[str]) -> float:
-    """Spans missed plus spans invented; 1 at least where the labels differ without changing a span.
+    """Spans missed plus spans invented.
 
+    Labels that differ without changing a span cost 1.
+
+    Parameters
+    ----------
+    gold, predicted : sequence of str
+        The labels of one sentence.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> span(["B-x", "I-x", "O", "B-y"], ["B-x", "O", "O", "B-y"])
     2.0
     """
@@ -52,13 +87,15 @@ def span(gold: Sequence[str], predicted: Sequence[str]) -> float:
 class SequenceCost:
     """A cost over the labels of one model.
 
-    Attributes
+    Parameters
     ----------
     kind : str
         The kernel's name for it: "hamming", "zero-one", "matrix" (label pairs, summed over the
         tokens) or "python" (a Python function, called on mistakes only).
-    matrix : (labels, labels) or (0, 0)
-    function : what it costs, for any two label lists of one length
+    matrix : float32 (labels, labels) or (0, 0)
+        What each pair costs, if the kind is "matrix".
+    function : callable
+        What it costs, for any two label lists of one length.
     """
 
     kind: str
@@ -79,8 +116,21 @@ class SequenceCost:
     def of_numbers(
         self, gold: NDArray[np.int32], predicted: NDArray[np.int32], labels: Sequence[str]
     ) -> float:
-        """The same for labels by their numbers; their names are for Python functions alone.
+        """The same for labels by their numbers.
 
+        Parameters
+        ----------
+        gold, predicted : int32 (tokens,)
+            The numbers of one sentence's labels.
+        labels : sequence of str
+            The labels by number; only a Python function needs them.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
         >>> cost = sequence_cost("hamming", ["A", "B"])
         >>> cost.of_numbers(np.array([0, 1, 1]), np.array([1, 1, 0]), ["A", "B"])
         2.0
@@ -95,6 +145,19 @@ class SequenceCost:
 def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:
     """The cost that the user named or gave, over these labels.
 
+    Parameters
+    ----------
+    cost : str, Hierarchy, mapping, array or callable
+        One of `NAMES`, what `seqpa.core.cost_matrix` takes, or a function of two label lists.
+    labels : sequence of str
+        All labels.
+
+    Returns
+    -------
+    SequenceCost
+
+    Examples
+    --------
     >>> sequence_cost("hamming", ["A", "B"])(["A", "A"], ["A", "B"])
     1.0
     >>> sequence_cost({"A": {"B": 5.0}}, ["A", "B"])(["A", "A", "B"], ["A", "B", "A"])
@@ -106,6 +169,7 @@ def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:
             raise SeqpaError(
                 f"cost {cost!r} is unknown: choose {', '.join(map(repr, NAMES))}, a Hierarchy, "
                 f"a matrix as a dict, or a function of two label lists"
+                f"{did_you_mean(cost, NAMES, listed=False)}"
             )
         functions = {"hamming": hamming, "zero-one": zero_one, "span": span}
         return SequenceCost("python" if cost == "span" else cost, nothing, functions[cost])

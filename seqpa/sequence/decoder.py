@@ -38,10 +38,13 @@ class Decoder:
         self.chain, self.n_labels = chain, n_labels
         return self
 
-    def decode(self, encoded: Encoded, fixed: Int32 | None = None) -> NDArray[np.int32]:
+    def decode(
+        self, encoded: Encoded, fixed: Int32 | None = None, first: int = 0
+    ) -> NDArray[np.int32]:
         """The best label index of every token; ties go to the label that comes first.
 
-        `fixed` holds for each token the label index that it must get, or −1.
+        `fixed` holds for each token the label index that it must get, or −1. `first` is the number
+        of the first sentence, for messages.
         """
         lengths = np.diff(encoded.starts)
         out = np.zeros(int(encoded.starts[-1]), np.int32)
@@ -49,7 +52,7 @@ class Decoder:
         work, _ = scratch(self.n_labels, int(lengths.max(initial=0)))
         bad = self.chain.decode(sequences(encoded), 0, len(lengths), fixed, work, out)
         if bad >= 0:
-            raise no_legal_sequence(bad, len(fixed) > 0)
+            raise no_legal_sequence(first + bad, len(fixed) > 0)
         return out
 
     def score(self, encoded: Encoded, i: int, path: Int32) -> float:

@@ -67,7 +67,7 @@ class DictEncoder:
         before = self.n_features
         try:
             encoded = _encode(sentences, self._numbers, grow=True)
-        except SeqpaError:
+        except BaseException:
             self._forget(self.n_features - before)
             raise
         if self.cutoff > 1:
@@ -86,6 +86,9 @@ class DictEncoder:
         """Encode with the features that are known; others are left out. Safe from many threads."""
         return _encode(sentences, self._numbers, grow=False)
 
+    def settle(self) -> None:
+        """Nothing is left to do after an `extend_transform` that was interrupted."""
+
     def feature_names(self) -> list[str]:
         """Every feature, by id."""
         return list(self._numbers)
@@ -95,6 +98,10 @@ class DictEncoder:
         if len(self._names) != self.n_features:
             self._names = self.feature_names()
         return self._names[feature]
+
+    def pair_feature_name(self, feature: int) -> str:
+        """There is none: features that are given are not of label pairs."""
+        raise IndexError(feature)
 
     def to_arrays(self, keep: ArrayLike | None = None) -> tuple[Arrays, dict[str, Any]]:
         """Everything this encoder knows, as arrays and a header that JSON can hold.
@@ -170,8 +177,9 @@ def _named(name: Any, value: Any) -> Iterator[tuple[str, float]]:
     """The features of one entry of a dict, with their values; those of the value zero left out."""
     if not isinstance(name, str):
         raise SeqpaError(f"a feature's name is a string, not {name!r}")
+    name = str.__str__(name)  # the characters alone: a subclass may format or compare oddly
     if isinstance(value, str):
-        yield f"{name}:{value}", 1.0
+        yield f"{name}:{str.__str__(value)}", 1.0
     elif isinstance(value, (Real, np.bool_)):
         weight = _number(value, f"feature {name!r}")
         if weight != 0.0:
@@ -180,7 +188,7 @@ def _named(name: Any, value: Any) -> Iterator[tuple[str, float]]:
         for inner, inner_value in value.items():
             if not isinstance(inner, str):
                 raise SeqpaError(f"a feature's name is a string, not {inner!r} in {name!r}")
-            yield from _named(f"{name}:{inner}", inner_value)
+            yield from _named(f"{name}:{str.__str__(inner)}", inner_value)
     else:
         for inner in _strings(value, f"feature {name!r}"):
             yield f"{name}:{inner}", 1.0
@@ -192,8 +200,9 @@ def _strings(value: Any, what: str) -> list[str]:
     for item in value:
         if not isinstance(item, str):
             raise SeqpaError(f"{what} has {item!r} in its list: give strings")
+    texts = list(map(str.__str__, value))  # the characters alone, as of names
     # A set's own order changes from run to run.
-    return sorted(value) if isinstance(value, (set, frozenset)) else list(value)
+    return sorted(texts) if isinstance(value, (set, frozenset)) else texts
 
 
 _EXPECTED = (

@@ -120,6 +120,7 @@ class FeatureEncoder:
         self.resources: dict[str, Resource] = {}
         for part in parts:
             self._load_resource(part, resources or {})
+        self._growing = False  # whether `extend_transform` has begun and not ended
         self._lay_out(list(dict.fromkeys(part.attribute for part in parts)))
 
     def _load_resource(self, part: Part, given: Mapping[str, Resource | str | Path]) -> None:
@@ -185,8 +186,19 @@ class FeatureEncoder:
         A new feature must reach the cutoff within this corpus.
         """
         starts = self._check(columns, lengths)
+        self._growing = True
         words = self._numbered(columns, starts, learn=True)
-        return self._encode(words, starts, grow=True)
+        encoded = self._encode(words, starts, grow=True)
+        self._growing = False
+        return encoded
+
+    def settle(self) -> None:
+        """Give every value its place, after an `extend_transform` that was interrupted: words may
+        be known that no feature has been looked for with yet."""
+        if self._growing:
+            for table in self._tables():
+                table.reserve_values(self._n_values())
+            self._growing = False
 
     def transform(
         self,
@@ -284,7 +296,8 @@ class FeatureEncoder:
     ) -> None:
         """Write what the lexicons mark behind the words' numbers."""
         for row, (lexicon, c) in zip(ids[len(self._words) :], self._lexicons, strict=True):
-            row[: len(columns[c])] = lexicon.mark(columns[c], starts.tolist())
+            words = list(map(str.__str__, columns[c]))  # subclasses of str may compare oddly
+            row[: len(words)] = lexicon.mark(words, starts.tolist())
 
     def _n_values(self) -> NDArray[np.int64]:
         sizes = [len(values) for column in self._words for values in column.values]
@@ -298,20 +311,21 @@ class FeatureEncoder:
         grow: bool,
         walk: template_features.Table | None = None,
     ) -> Encoded:
-        found = self._of(self.features, words, starts, grow, walk)
+        found = self._of("features", words, starts, grow, walk)
         own = starts - starts[0] if starts[0] else starts
         if self.pairs is None:
             return Encoded(own, *found)
-        return Encoded(own, *found, None, *self._of(self.pairs, words, starts, grow))
+        return Encoded(own, *found, None, *self._of("pairs", words, starts, grow))
 
     def _of(
         self,
-        table: FeatureTable,
+        name: str,
         words: template_features.Words,
         starts: NDArray[np.int64],
         grow: bool,
         walk: template_features.Table | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        table: FeatureTable = getattr(self, name)
         known = table.size
         if grow:
             table.reserve_values(self._n_values())
@@ -319,7 +333,7 @@ class FeatureEncoder:
         if grow and self.cutoff > 1 and table.size > known:
             enough = np.bincount(features, minlength=table.size) >= self.cutoff
             enough[:known] = True
-            table.keep(enough, self._n_values())
+            setattr(self, name, table.kept(enough, self._n_values()))
             new_ids = np.where(enough, np.cumsum(enough) - 1, -1).astype(np.int32)[features]
             there = new_ids >= 0
             indptr = np.concatenate([[0], np.cumsum(there)])[indptr]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from seqpa.sequence.encode import Encoded, FeatureEncoder
-from seqpa.sequence.inputs import FeatureSource
-from seqpa.sequence.tagging import Tagging
+from seqpa.sequence.decoder import Decoder
+from seqpa.sequence.encode import Encoded
 from seqpa.sequence.weights import FrozenWeights
 
 
@@ -18,8 +17,17 @@ from seqpa.sequence.weights import FrozenWeights
 class Contribution:
     """What one feature adds to the score of either label.
 
-    name : the feature, or ``transition(A -> B or A -> C)``
-    chosen, runner_up : value × weight for the two labels
+    Parameters
+    ----------
+    name : str
+        The feature, or ``transition(A -> B or A -> C)``.
+    chosen, runner_up : float
+        Value × weight for the two labels.
+
+    Examples
+    --------
+    >>> Contribution("word[0]=saw", chosen=0.75, runner_up=0.25).difference
+    0.5
     """
 
     name: str
@@ -39,6 +47,25 @@ class TokenExplanation:
     The runner-up is the label of the best label sequence that differs at this token, and its
     transitions are those of that sequence, so `margin`, by which the whole sequence lost, need
     not be the sum of the differences here: other tokens may change with it.
+
+    Parameters
+    ----------
+    token : object
+        As it was given.
+    label : str
+        What it got.
+    runner_up : str or None
+        The best alternative; None where there is none.
+    margin : float
+        By how much the best sequence beats the best one with another label here.
+    contributions : tuple of Contribution
+        Those that matter most first.
+
+    Examples
+    --------
+    >>> print(TokenExplanation("saw", "V", "N", 0.5, (Contribution("word[-1]=she", 0.75, 0.25),)))
+    saw: V, not N (margin 0.500)
+         +0.500  word[-1]=she  (+0.750 against +0.250)
     """
 
     token: Any
@@ -59,20 +86,47 @@ class TokenExplanation:
         return "\n".join(lines)
 
 
-def explain(
-    sentence: Sequence[Any],
-    tagging: Tagging,
-    frozen: FrozenWeights,
-    source: FeatureSource,
-    labels: Sequence[str],
-) -> list[TokenExplanation]:
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an explanation is made of.
+
+    Parameters
+    ----------
+    decoder : Decoder
+        Decides on `encoded`.
+    encoded : Encoded
+        The sentence as the decoder wants it; some of its features may stand for several.
+    plain : Encoded
+        The sentence with each feature for itself.
+    weights : FrozenWeights
+        Has a row for each feature of `plain`.
+    labels : list of str
+    feature_name, pair_feature_name : function of int
+        A feature of `plain`, or of its label pairs, as a string.
+    """
+
+    decoder: Decoder
+    encoded: Encoded
+    plain: Encoded
+    weights: FrozenWeights
+    labels: list[str]
+    feature_name: Callable[[int], str]
+    pair_feature_name: Callable[[int], str]
+
+
+def explain(sentence: Sequence[Any], evidence: Evidence) -> list[TokenExplanation]:
     """An explanation for each token of one sentence, contributions by how much they matter.
 
-    `tagging` decides, with composed features; the contributions are those of the plain features,
-    each of which has its weights in `frozen`.
+    Parameters
+    ----------
+    sentence : list of tokens
+    evidence : Evidence
+
+    Returns
+    -------
+    list of TokenExplanation
     """
-    encoded, plain = tagging.encode([sentence]), source.transform([sentence])
-    decoder = tagging.decoder
+    decoder, encoded, labels = evidence.decoder, evidence.encoded, evidence.labels
     path = decoder.decode(encoded)
     marginals = decoder.max_marginals(encoded, 0)
     result = []
@@ -87,56 +141,44 @@ def explain(
         fixed = np.full(len(path), -1, np.int32)
         fixed[t] = rival
         rival_path = decoder.decode(encoded, fixed)
-        parts = _emissions(frozen, source, plain, t, chosen, rival)
+        parts = _emissions(evidence, t, chosen, rival)
         for i in (t, t + 1):
             if 0 < i < len(path):
-                parts += _transitions(frozen, source, labels, plain, i, path, rival_path)
+                parts += _transitions(evidence, i, path, rival_path)
         parts.sort(key=lambda part: -abs(part.difference))
         margin = float(marginals[t, chosen] - others[rival])
         result.append(TokenExplanation(token, labels[chosen], labels[rival], margin, tuple(parts)))
     return result
 
 
-def _emissions(
-    frozen: FrozenWeights, source: FeatureSource, encoded: Encoded, t: int, chosen: int, rival: int
-) -> list[Contribution]:
+def _emissions(evidence: Evidence, t: int, chosen: int, rival: int) -> list[Contribution]:
+    encoded = evidence.plain
     parts = []
     for j in range(int(encoded.indptr[t]), int(encoded.indptr[t + 1])):
         feature = int(encoded.features[j])
         value = 1.0 if encoded.values is None else float(encoded.values[j])
-        weights = frozen.feature_weights(feature)
+        weights = evidence.weights.feature_weights(feature)
         a, b = value * weights.get(chosen, 0.0), value * weights.get(rival, 0.0)
         if a or b:
-            parts.append(Contribution(source.encoder.feature_name(feature), a, b))
+            parts.append(Contribution(evidence.feature_name(feature), a, b))
     return parts
 
 
-def _transitions(
-    frozen: FrozenWeights,
-    source: FeatureSource,
-    labels: Sequence[str],
-    encoded: Encoded,
-    t: int,
-    path: Any,
-    rival: Any,
-) -> list[Contribution]:
+def _transitions(evidence: Evidence, t: int, path: Any, rival: Any) -> list[Contribution]:
     ours, theirs = (int(path[t - 1]), int(path[t])), (int(rival[t - 1]), int(rival[t]))
     if ours == theirs:
         return []
+    encoded, labels, transitions = evidence.plain, evidence.labels, evidence.weights.transitions
     ways = [f"{labels[before]} -> {labels[after]}" for before, after in (ours, theirs)]
     name = f"transition({ways[0]} or {ways[1]})"
-    parts = [Contribution(name, float(frozen.transitions[ours]), float(frozen.transitions[theirs]))]
-    encoder = source.encoder
-    if (
-        isinstance(encoder, FeatureEncoder)
-        and encoded.pair_indptr is not None
-        and encoded.pair_features is not None
-    ):
+    parts = [Contribution(name, float(transitions[ours]), float(transitions[theirs]))]
+    if encoded.pair_indptr is not None and encoded.pair_features is not None:
         for j in range(int(encoded.pair_indptr[t]), int(encoded.pair_indptr[t + 1])):
             feature = int(encoded.pair_features[j])
             value = 1.0 if encoded.pair_values is None else float(encoded.pair_values[j])
-            weights = frozen.pair_feature_weights(feature)
+            weights = evidence.weights.pair_feature_weights(feature)
             a, b = value * weights.get(ours, 0.0), value * weights.get(theirs, 0.0)
             if a or b:
-                parts.append(Contribution(f"{encoder.pair_feature_name(feature)} on {name}", a, b))
+                told = f"{evidence.pair_feature_name(feature)} on {name}"
+                parts.append(Contribution(told, a, b))
     return parts

@@ -155,7 +155,33 @@ class ChainLearner:
         order: NDArray[np.int64],
         record: bool = False,
     ) -> Epoch:
-        """Train once on the sentences named by `order`; the weights and their clock move on."""
+        """Train once on the sentences named by `order`; the weights and their clock move on.
+
+        Parameters
+        ----------
+        weights : TrainingWeights
+        encoded : Encoded
+        gold : (tokens,) array
+            The number of each token's label.
+        order : (sentences,) array
+        record : bool
+            Keep `Epoch.order` and `Epoch.record`.
+
+        Returns
+        -------
+        Epoch
+        """
+        return self.trained_on(weights, encoded, gold, order, record)[0]
+
+    def trained_on(
+        self,
+        weights: TrainingWeights,
+        encoded: Encoded,
+        gold: NDArray[np.int32],
+        order: NDArray[np.int64],
+        record: bool = False,
+    ) -> tuple[Epoch, NDArray[np.int32]]:
+        """`epoch`, and behind it what was predicted for the last sentence."""
         if self.batch_size > 1:
             return self._batch_epoch(weights, encoded, gold, order, record)
         chain = training_chain(weights, self.rules)
@@ -173,7 +199,7 @@ class ChainLearner:
             trans_delta=_difference(encoded.starts, np.arange(encoded.starts[-1] + 1)),
             averaging=self.average,
             second_order=weights.second_order,
-            clock=weights.clock,
+            clock=weights.clock_array,
         )
         data = sequences(encoded)
         lengths = np.diff(encoded.starts)
@@ -197,7 +223,6 @@ class ChainLearner:
             part = order[: position + 1] if competing else order
             status = trainer.epoch(data, gold, part, given_path, given_cost, NO_LABELS, work, rows)
             if status == kernel.TOO_FAR:
-                weights.clock = trainer.get_clock()
                 raise too_far(int(order[trainer.get_position()]))
             given_path, given_cost = status != kernel.DONE, _UNKNOWN
             if status == kernel.NEEDS_SPACE:
@@ -206,12 +231,11 @@ class ChainLearner:
                 sentence = int(order[trainer.get_position()])
                 begin, end = encoded.starts[sentence], encoded.starts[sentence + 1]
                 given_cost = self._cost(gold[begin:end], path[: end - begin])
-        weights.clock = trainer.get_clock()
         wrong, wrong_tokens, updates, cost, loss, squared_loss = trainer.totals()
         if competing:  # the kernel counted against the competitor, which need not be the prediction
             wrong, wrong_tokens, cost = predicted.sentences, predicted.tokens, sum(predicted.costs)
             rows[:, 3] = predicted.costs if record else 0.0
-        return Epoch(
+        done = Epoch(
             sentences=len(order),
             tokens=int(lengths[order].sum()),
             wrong_sentences=wrong,
@@ -223,6 +247,8 @@ class ChainLearner:
             order=order if record else None,
             record=rows if record else None,
         )
+        last = predicted.path if competing else path[: int(lengths[order[-1]]) if len(order) else 0]
+        return done, last
 
     def _batch_epoch(
         self,
@@ -231,7 +257,7 @@ class ChainLearner:
         gold: NDArray[np.int32],
         order: NDArray[np.int64],
         record: bool,
-    ) -> Epoch:
+    ) -> tuple[Epoch, NDArray[np.int32]]:
         """The same, with one step for every `batch_size` sentences."""
         from seqpa.sequence import batches
 
@@ -260,7 +286,7 @@ class ChainLearner:
                     )
             weights.clock += len(batch)
             if differences:
-                done = batches.step(
+                step = batches.step(
                     weights,
                     keys,
                     differences,
@@ -269,10 +295,10 @@ class ChainLearner:
                     self.C,
                     weights.clock - 1.0,
                 )
-                if done is None:
+                if step is None:
                     raise too_far(int(order[positions[0]]))
-                rows[positions, :3] = np.stack([done.losses, done.taus, done.norms2], axis=1)
-        return Epoch(
+                rows[positions, :3] = np.stack([step.losses, step.taus, step.norms2], axis=1)
+        done = Epoch(
             sentences=len(order),
             tokens=int(lengths[order].sum()),
             wrong_sentences=wrong_sentences,
@@ -284,6 +310,8 @@ class ChainLearner:
             order=order if record else None,
             record=rows if record else None,
         )
+        last = slice(*encoded.starts[order[-1] : order[-1] + 2]) if len(order) else slice(0)
+        return done, predicted[last]
 
     def _cost(self, gold: NDArray[np.int32], predicted: NDArray[np.int32]) -> float:
         return self.cost.of_numbers(gold, predicted, self.labels)
@@ -312,7 +340,7 @@ class ChainLearner:
             wrong = int(np.count_nonzero(candidate != truth))
             cost = self._cost(truth, candidate) if wrong else 0.0
             if rank == 0:
-                predicted.add(wrong, cost)
+                predicted.add(wrong, cost, candidate)
             if wrong and score + np.sqrt(cost) > best_value:
                 best, best_cost, best_value = candidate, cost, score + np.sqrt(cost)
         path[: len(truth)] = best
@@ -345,8 +373,10 @@ class _Mistakes:
     def __init__(self) -> None:
         self.sentences = self.tokens = 0
         self.costs: list[float] = []
+        self.path = NO_LABELS  # the last prediction
 
-    def add(self, wrong_tokens: int, cost: float) -> None:
+    def add(self, wrong_tokens: int, cost: float, path: NDArray[np.int32]) -> None:
         self.sentences += wrong_tokens > 0
         self.tokens += wrong_tokens
         self.costs.append(cost)
+        self.path = path

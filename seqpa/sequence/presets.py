@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 
 _SHAPE = ["shape[0]", "shortshape[0]", "hashyphen[0]", "hasdigit[0]", "hasupper[0]"]
 
@@ -105,10 +105,15 @@ def preset(name: str, columns: Sequence[str] = ("word",)) -> list[str]:
     --------
     >>> [t for t in preset("chunk", ("form", "pos")) if "|" in t][:3]
     ['form[-1]|form[0]', 'form[0]|form[1]', 'pos[-2]|pos[-1]']
+    >>> preset("chunks")
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: no preset is named 'chunks', and templates come in a list; did you \
+mean 'chunk'?
     """
     if name not in _PRESETS:
         raise SeqpaError(
-            f"no preset is named {name!r}; there are {', '.join(NAMES)}; templates come in a list"
+            f"no preset is named {name!r}, and templates come in a list{did_you_mean(name, NAMES)}"
         )
     of_word, of_pos = _PRESETS[name]
     return of_word(columns[0]) + (of_pos if "pos" in columns[1:] else [])

@@ -21,10 +21,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.files import read_text
 
 Arrays = dict[str, NDArray]
+# Of an entry: at each token as many lengths are tried as entries of its first word have.
+MAX_ENTRY_WORDS = 100
 
 
 class Lexicon:
@@ -45,6 +47,12 @@ class Lexicon:
     def __init__(self, entries: Iterable[str | Sequence[str]]) -> None:
         split = (tuple(e.split() if isinstance(e, str) else e) for e in entries)
         self.entries = tuple(dict.fromkeys(entry for entry in split if entry))
+        for entry in self.entries:
+            if len(entry) > MAX_ENTRY_WORDS:
+                raise SeqpaError(
+                    f"a lexicon's entry begins with {entry[0]!r} and has {len(entry):,} words; "
+                    f"{MAX_ENTRY_WORDS} are the most"
+                )
         self._all = frozenset(self.entries)
         # First word -> the lengths of the entries that it begins, the longest first. Lengths, since
         # thousands of titles may begin with "The", and no list of names has many lengths.
@@ -99,17 +107,46 @@ class Lexicon:
         -------
         Lexicon
         """
-        return cls(_lines(path))
+        lines = _lines(path)
+        for number, line in enumerate(lines, 1):
+            if len(line) > 2 * MAX_ENTRY_WORDS and len(line.split()) > MAX_ENTRY_WORDS:
+                raise SeqpaError(
+                    f"{path}:{number}: an entry of {len(line.split()):,} words; "
+                    f"{MAX_ENTRY_WORDS} are the most: write one entry a line"
+                )
+        return cls(lines)
 
     def to_arrays(self, name: str) -> Arrays:
-        """The entries as arrays whose names begin with `name`."""
+        """The entries as arrays.
+
+        Parameters
+        ----------
+        name : str
+            The arrays' names begin with it.
+
+        Returns
+        -------
+        dict of arrays
+        """
         return pack_strings(f"{name}.words", [word for entry in self.entries for word in entry]) | {
             f"{name}.lengths": np.array([len(entry) for entry in self.entries], np.int64)
         }
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray], name: str) -> Lexicon:
-        """The inverse of `to_arrays`."""
+        """The inverse of `to_arrays`.
+
+        Parameters
+        ----------
+        arrays : mapping of arrays
+            Those of a model file.
+        name : str
+            As for `to_arrays`.
+
+        Returns
+        -------
+        Lexicon
+        """
         words = unpack_strings(arrays, f"{name}.words")
         lengths = get_array(arrays, f"{name}.lengths", np.int64)
         if len(lengths) and lengths.min() < 1:
@@ -160,13 +197,35 @@ class Clusters:
         return cls(paths)
 
     def to_arrays(self, name: str) -> Arrays:
-        """The words and paths as arrays whose names begin with `name`."""
+        """The words and paths as arrays.
+
+        Parameters
+        ----------
+        name : str
+            The arrays' names begin with it.
+
+        Returns
+        -------
+        dict of arrays
+        """
         words = pack_strings(f"{name}.words", list(self.paths))
         return words | pack_strings(f"{name}.paths", list(self.paths.values()))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray], name: str) -> Clusters:
-        """The inverse of `to_arrays`."""
+        """The inverse of `to_arrays`.
+
+        Parameters
+        ----------
+        arrays : mapping of arrays
+            Those of a model file.
+        name : str
+            As for `to_arrays`.
+
+        Returns
+        -------
+        Clusters
+        """
         words = unpack_strings(arrays, f"{name}.words")
         paths = unpack_strings(arrays, f"{name}.paths")
         if len(words) != len(paths):
@@ -196,18 +255,18 @@ def load(name: str, kind: str, given: Mapping[str, Resource | str | Path]) -> Re
 
     Examples
     --------
-    >>> load("cities", "lexicon", {"towns": Lexicon(["Graz"])})
+    >>> load("cities", "lexicon", {"city": Lexicon(["Graz"]), "river": Lexicon(["Mur"])})
     Traceback (most recent call last):
         ...
-    seqpa.errors.SeqpaError: no lexicon is named 'cities'; given are: towns
+    seqpa.errors.SeqpaError: no lexicon is named 'cities'; did you mean 'city'?
     """
     if not isinstance(given, Mapping):
         raise SeqpaError(
             f"resources are {given!r}: give a file for each name, as in {{{name!r}: 'names.txt'}}"
         )
     if name not in given:
-        names = f"given are: {', '.join(given)}" if given else "none was given"
-        raise SeqpaError(f"no {kind} is named {name!r}; {names}")
+        hint = did_you_mean(name, given) if given else "; none was given"
+        raise SeqpaError(f"no {kind} is named {name!r}{hint}")
     found = given[name]
     if isinstance(found, (str, Path)):
         return KINDS[kind].read(found)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, compress, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,9 +59,12 @@ class Column:
         self.table = np.full((1, len(own)), -1, np.int32)
 
     def learn(self, fresh: dict[str, int]) -> None:
-        """Take in new words, as `number` numbered them: fill their rows of the table."""
+        """Take in new words, as `number` numbered them: fill their rows of the table.
+
+        The words come last, at one stroke: if anything before that fails or is interrupted, the
+        rows behind the known words are spare ones, and values that no word has do no harm.
+        """
         before, after = len(self.words), len(self.words) + len(fresh)
-        self.words.update(fresh)
         if after > len(self.table):
             larger = np.empty((max(after, 2 * before), len(self.functions)), np.int32)
             larger[:before] = self.table[:before]
@@ -71,6 +76,7 @@ class Column:
             else:
                 strings.enter(function(fresh), values, row)
                 self.table[before:after, k] = row
+        self.words.update(fresh)
 
     def values_of(self, unknown: list[str]) -> NDArray[np.int32]:
         """A row for each attribute, if any is computed: its values of words that are not known."""
@@ -163,6 +169,7 @@ class AttributeLayout:
         places += [(len(columns) + i, -1, 0) for i in range(n_lexicons)]
         self._column, self._within, self._stride = np.array(places, np.int64).T.copy()
         self._made: tuple[list[int], template_features.Words] | None = None
+        self._joined: tuple[list[NDArray[np.int32]], NDArray[np.int32], list[int]] | None = None
 
     def words(self, ids: NDArray[np.int32]) -> template_features.Words:
         """The kernel's view of tokens: numbers of words (columns, tokens)."""
@@ -184,12 +191,13 @@ class AttributeLayout:
             words.add_unknown(fresh, at, np.array([rows.shape[1] for rows in values], np.int64))
 
     def _join(self, known: list[int]) -> template_features.Words:
-        """All columns' tables in one array; where only the word itself is asked for, none is
-        needed."""
+        """All columns' tables in one array; a column of which only the words
+        themselves are used needs none."""
         tables = [c.table if c.computes else c.table[:0] for c in self._columns]
-        used = [table for table in tables if table.size]
-        joined = used[0].reshape(-1) if len(used) == 1 else np.concatenate([_NO_ROWS, *used], None)
         begin = _ends(np.array([table.size for table in tables] + self._marks))
+        used = [table for table in tables if table.size]
+        one = used[0].reshape(-1) if len(used) == 1 else None
+        joined = self._join_several(tables, begin, known) if one is None else one
         at = np.where(self._within < 0, -1, begin[self._column] + self._within)
         n_known = np.array(known + self._marks)[self._column]
         return template_features.Words(
@@ -201,6 +209,26 @@ class AttributeLayout:
             stride=self._stride,
         )
 
+    def _join_several(
+        self, tables: list[NDArray[np.int32]], begin: NDArray[np.int64], known: list[int]
+    ) -> NDArray[np.int32]:
+        """The tables behind each other. While they have spare rows, only those of new words are
+        copied, so that a new word costs what it costs."""
+        whole = [column.table for column in self._columns]
+        last = self._joined
+        if last is None or any(a is not b for a, b in zip(whole, last[0], strict=True)):
+            joined = np.concatenate([_NO_ROWS, *tables], None)
+        else:
+            joined = last[1]
+            for table, at, old, new in zip(
+                tables, begin[: len(tables)].tolist(), last[2], known, strict=True
+            ):
+                if table.size:
+                    width = table.shape[1]
+                    joined[at + old * width : at + new * width] = table[old:new].reshape(-1)
+        self._joined = whole, joined, known
+        return joined
+
 
 def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attributes.OfWords | None:
     if attribute.kind is None:
@@ -210,6 +238,25 @@ def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attrib
     if kind.resource is None:
         return kind.make(*attribute.arguments)
     return kind.make(resources[str(attribute.arguments[0])], *attribute.arguments[1:])
+
+
+class _Places(NamedTuple):
+    """How many numbers of each source `direct` has places for, where they begin, and from where
+    and how far apart each template's lie."""
+
+    capacity: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    direct_at: NDArray[np.int64]
+    stride: NDArray[np.int64]
+
+
+class _Arrays(NamedTuple):
+    """The growing arrays of a `FeatureTable`, and the kernel's table over them."""
+
+    places: _Places
+    direct: NDArray[np.int32]
+    links: NDArray[np.int64]
+    kernel: template_features.Table
 
 
 class FeatureTable:
@@ -265,39 +312,54 @@ class FeatureTable:
         self.counts = np.ones(n_nodes + 2, np.int64)  # numbers start at 1, the rest at 0
         self.counts[n_nodes:] = 0
         # Number 0, which stands for an absent value, has a place from the start.
-        self.capacity = np.ones(len(self.bases) + n_nodes, np.int64)
-        self._place_numbers()
-        self.direct = np.full(len(self.templates), -1, np.int32)
-        self.links = np.zeros((16, 2), np.int64)
-        self.kernel = self._kernel()
+        places = self._places(np.ones(len(self.bases) + n_nodes, np.int64))
+        direct, links = np.full(len(self.templates), -1, np.int32), np.zeros((16, 2), np.int64)
+        self._arrays = self._with_kernel(places, direct, links)
         self._described: tuple[NDArray[np.int32], NDArray[np.int64]] | None = None
         self.names: FeatureNames | None = None
 
-    def _place_numbers(self) -> None:
-        """Where each source's numbers begin in `direct`, and so each template's."""
-        n_templates = np.bincount(self.source, minlength=len(self.capacity))
-        self.begin = _ends(n_templates * self.capacity)
-        self.direct_at = self.begin[self.source] + self.rank
-        self.stride = n_templates[self.source]
+    # The arrays belong together, and are replaced at one stroke: an interrupt leaves the old ones.
 
-    def _kernel(self) -> template_features.Table:
+    @property
+    def kernel(self) -> template_features.Table:
         """The table with the walk of learning: every template, in the order given."""
+        return self._arrays.kernel
+
+    @property
+    def direct(self) -> NDArray[np.int32]:
+        """The feature of each template at each of its source's numbers, -1 where there is none."""
+        return self._arrays.direct
+
+    def _places(self, capacity: NDArray[np.int64]) -> _Places:
+        """Where each source's numbers begin in `direct`, and so each template's."""
+        n_templates = np.bincount(self.source, minlength=len(capacity))
+        begin = _ends(n_templates * capacity)
+        direct_at, stride = begin[self.source] + self.rank, n_templates[self.source]
+        return _Places(capacity, begin, direct_at, stride)
+
+    def _with_kernel(
+        self, places: _Places, direct: NDArray[np.int32], links: NDArray[np.int64]
+    ) -> _Arrays:
         order = np.arange(len(self.templates))
-        return self._walking(order, 0 * order, np.arange(len(self.bases)), self.direct)
+        looked = np.arange(len(self.bases))
+        kernel = self._walking(order, 0 * order, looked, places, direct, links)
+        return _Arrays(places, direct, links, kernel)
 
     def _walking(
         self,
         order: NDArray[np.int64],
         below: NDArray[np.int64],
         looked: NDArray[np.int64],
+        places: _Places,
         direct: NDArray[np.int32],
+        links: NDArray[np.int64],
     ) -> template_features.Table:
         """The table with a walk over the templates in this order; see `template_features.Table`."""
         width = self._width()
         source, offset = self.source[order], self.offset[order]
         asked = (source < len(self.bases)) & ~np.isin(source, looked)
-        places = np.where(asked, -1 - source, source * width + self.before + offset)
-        steps = [places, self.direct_at[order], self.stride[order], below, offset]
+        at = np.where(asked, -1 - source, source * width + self.before + offset)
+        steps = [at, places.direct_at[order], places.stride[order], below, offset]
         return template_features.Table(
             attribute=self.bases,
             left=self.left,
@@ -312,14 +374,14 @@ class FeatureTable:
             before=self.before,
             after=self.after,
             edges=self.edges,
-            capacity=self.capacity[len(self.bases) :],
+            capacity=places.capacity[len(self.bases) :],
             counts=self.counts,
-            direct_at=self.direct_at,
-            stride=self.stride,
-            begin=self.begin,
-            n_at=np.bincount(self.source, minlength=len(self.capacity)),
+            direct_at=places.direct_at,
+            stride=places.stride,
+            begin=places.begin,
+            n_at=np.bincount(self.source, minlength=len(places.capacity)),
             direct=direct,
-            links=self.links,
+            links=links,
         )
 
     @property
@@ -329,31 +391,32 @@ class FeatureTable:
 
     def reserve(self, numbers: NDArray[np.int64], n_links: int) -> None:
         """Grow for numbers below these, one for each source, and for n_links links."""
-        if (numbers > self.capacity).any():
-            larger = np.maximum(numbers, 2 * self.capacity)
-            self._resize(np.where(numbers > self.capacity, larger, self.capacity))
-        if 2 * n_links > len(self.links):
-            old_links = self.links
-            self.links = np.zeros((1 << (2 * n_links - 1).bit_length(), 2), np.int64)
-            self.kernel = self._kernel()
-            self.kernel.rehash(old_links)
+        capacity = self._arrays.places.capacity
+        if (numbers > capacity).any():
+            larger = np.maximum(numbers, 2 * capacity)
+            self._resize(np.where(numbers > capacity, larger, capacity))
+        places, direct, old_links, _ = self._arrays
+        if 2 * n_links > len(old_links):
+            links = np.zeros((1 << (2 * n_links - 1).bit_length(), 2), np.int64)
+            arrays = self._with_kernel(places, direct, links)
+            arrays.kernel.rehash(old_links)
+            self._arrays = arrays
 
     def _resize(self, capacity: NDArray[np.int64]) -> None:
         """Change the capacity: how many numbers of each source `direct` has places for."""
-        before, old_direct = self.begin.tolist(), self.direct
-        self.capacity = capacity
-        self._place_numbers()
-        self.direct = np.full(self.begin[-1], -1, np.int32)
+        before, old_direct, links, _ = self._arrays
+        places = self._places(capacity)
+        direct = np.full(places.begin[-1], -1, np.int32)
         for (new, stop), (old, end) in zip(
-            pairwise(self.begin.tolist()), pairwise(before), strict=True
+            pairwise(places.begin.tolist()), pairwise(before.begin.tolist()), strict=True
         ):
             n = min(stop - new, end - old)
-            self.direct[new : new + n] = old_direct[old : old + n]
-        self.kernel = self._kernel()
+            direct[new : new + n] = old_direct[old : old + n]
+        self._arrays = self._with_kernel(places, direct, links)
 
     def reserve_values(self, n_values: NDArray[np.int64]) -> None:
         """Grow for n_values[a] values of each attribute a."""
-        numbers = self.capacity.copy()
+        numbers = self._arrays.places.capacity.copy()
         numbers[: len(self.bases)] = n_values[self.bases] + 1
         self.reserve(numbers, 0)
 
@@ -373,17 +436,17 @@ class FeatureTable:
             reached[step + 1 : step + 1 + n] = False
         sources = np.concatenate([self.source[order[reached]], self.left, self.right])
         looked = distinct(sources[sources < len(self.bases)])
-        return self._walking(order, below, looked, direct)
+        places, _, links, _ = self._arrays
+        return self._walking(order, below, looked, places, direct, links)
 
     def numbers(self, t: int, direct: NDArray[np.int32]) -> NDArray[np.int64]:
         """The numbers at which template t has a feature in `direct`."""
         return np.flatnonzero(self._entries(t, direct) >= 0)
 
     def _entries(self, t: int, direct: NDArray[np.int32]) -> NDArray[np.int32]:
-        s = self.source[t]
-        return direct[self.begin[s] : self.begin[s + 1]].reshape(self.capacity[s], -1)[
-            :, self.rank[t]
-        ]
+        places, s = self._arrays.places, self.source[t]
+        own = direct[places.begin[s] : places.begin[s + 1]]
+        return own.reshape(places.capacity[s], -1)[:, self.rank[t]]
 
     def features_at(
         self, t: int, numbers: NDArray[np.int64], joined: tuple[NDArray, NDArray]
@@ -428,11 +491,11 @@ class FeatureTable:
             token = (walk or self.kernel).encode(words, starts, token, grow, work, indptr, features)
             if token < end:
                 n_nodes, width = len(self.lowest), self._width()
-                numbers = self.capacity.copy()
+                numbers = self._arrays.places.capacity.copy()
                 numbers[len(self.bases) :] = self.counts[:n_nodes] + width
                 self.reserve(numbers, int(self.counts[n_nodes]) + n_nodes * width)
         if first:  # most encoders learn from one corpus only: give back what it did not need
-            used = self.capacity.copy()
+            used = self._arrays.places.capacity.copy()
             used[len(self.bases) :] = self.counts[: len(self.lowest)]
             self._resize(used)
         features.resize(int(indptr[-1]), refcheck=False)  # in place: a copy would double the memory
@@ -445,7 +508,7 @@ class FeatureTable:
         return (
             np.zeros(n_tokens + 1, np.int64),
             np.empty(n_tokens * len(self.templates), np.int32),
-            np.empty((len(self.capacity) + 1) * self._width(), np.int64),
+            np.empty((len(self._arrays.places.capacity) + 1) * self._width(), np.int64),
         )
 
     def _width(self) -> int:
@@ -453,7 +516,7 @@ class FeatureTable:
 
     def _expect(self, n_numbers: int) -> None:
         """Grow for n_numbers of each node: a guess that saves growing step by step."""
-        numbers = self.capacity.copy()
+        numbers = self._arrays.places.capacity.copy()
         numbers[len(self.bases) :] = n_numbers
         self.reserve(numbers, 0)
 
@@ -481,7 +544,7 @@ class FeatureTable:
     def _describe(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         node_at, joined = self.joins()
         which, numbers = np.empty((2, self.size), np.int32)
-        self.kernel.describe(self.capacity[self.source], which, numbers)
+        self.kernel.describe(self._arrays.places.capacity[self.source], which, numbers)
         values = np.empty(self.n_parts[which].sum(), np.int64)
         self.kernel.values_of(node_at, joined, which, numbers, values)
         return which, values
@@ -515,7 +578,7 @@ class FeatureTable:
             np.repeat(features, self.n_parts)[inner],
             minlength=len(self.lowest),
         ).astype(np.int64)
-        numbers = self.capacity.copy()
+        numbers = self._arrays.places.capacity.copy()
         numbers[len(self.bases) :] = through + 1
         self.reserve(numbers, int(through.sum()))
         done = self.kernel.restore(which, values)
@@ -523,9 +586,11 @@ class FeatureTable:
             raise SeqpaError(f"damaged model: feature {done} is there twice")
         self._described = which, values
 
-    def keep(self, mask: NDArray[np.bool_], n_values: NDArray[np.int64]) -> None:
-        """Keep the features of the mask, renumbered from zero in their order."""
-        self.restore(*self.described(mask), n_values)
+    def kept(self, mask: NDArray[np.bool_], n_values: NDArray[np.int64]) -> FeatureTable:
+        """A table with the features of the mask alone, renumbered from zero in their order."""
+        new = copy.copy(self)
+        new.restore(*self.described(mask), n_values)
+        return new
 
 
 def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +28,35 @@ from seqpa.sequence.inputs import (
     lengths_of,
 )
 from seqpa.sequence.learner import ChainLearner, Epoch
+from seqpa.sequence.live import LiveTagging
+from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.trained import Learned, Trained
 from seqpa.sequence.training import TrainingData, TrainingState, label_indices
 from seqpa.sequence.weights import TrainingWeights
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What happened when a tagger learned from one sentence.
+
+    Attributes
+    ----------
+    predicted : list of str
+        The labels that it would have given, before it was told the right ones.
+    cost : float
+        What the mistake cost: ρ(y, ŷ).
+    loss : float
+        How far the right labels were from winning by the margin (PA 2006, Eq. 45).
+    tau : float
+        The size of the step; 0 where nothing moved.
+    wrong_tokens : int
+    """
+
+    predicted: list[str]
+    cost: float
+    loss: float
+    tau: float
+    wrong_tokens: int
 
 
 class SequenceTagger:
@@ -150,7 +178,7 @@ class SequenceTagger:
         flat = self._nonempty(flat_labels(X, y))
         dev_pair = self._dev(dev)
         learned = self._learned
-        undo = None
+        before = learned.set_aside()
         if learned.resumed and learned.training is not None:
             state = learned.training
             encoded = state.source.transform(X)
@@ -163,42 +191,44 @@ class SequenceTagger:
         elif self.warm_start and learned.is_fitted:
             self._check_same_features()
             state = self._warm_state()
-            frozen = self._trained().weights
-            undo = state.undoing(lambda: TrainingWeights.thawed(frozen, self._second_order))
             encoded = state.extend(X, flat)
-            learned.move(state)  # the encoder knows more features than the frozen weights
         else:
             source = self._choose_source(X, flat)
             encoded = source.learn(X)
-            learned.seen_with = self._what_is_seen()
             labels = sorted(set(flat))
             weights = TrainingWeights(
                 len(labels), source.encoder.n_features, source.n_pair_features, self._second_order
             )
             state = TrainingState(source, labels, weights, training.generator(self.random_state))
+        data = TrainingData(encoded, label_indices(flat, state.labels))
+        self._check_data(state, data)
+        learner = self._learner(state.labels)
+        check_legal(data.gold, encoded.starts, learner.rules, state.labels)
+        del X, y, flat
+        epochs = training.run(
+            state,
+            learner,
+            data,
+            dev_pair,
+            epochs=self.epochs,
+            patience=self.patience,
+            shuffle=self.shuffle,
+            record=record,
+        )
+        seen_with = self._what_is_seen()
         try:
-            data = TrainingData(encoded, label_indices(flat, state.labels))
-            self._check_data(state, data)
-            learner = self._learner(state.labels)
-            check_legal(data.gold, encoded.starts, learner.rules, state.labels)
-            del X, y, flat
-            for epoch in training.run(
-                state,
-                learner,
-                data,
-                dev_pair,
-                epochs=self.epochs,
-                patience=self.patience,
-                shuffle=self.shuffle,
-                record=record,
-            ):
-                if epoch.best:
-                    learned.move(state)
+            while True:
+                with learned.lock:  # nobody reads the weights while they move
+                    epoch = next(epochs, None)
+                    if epoch is None:
+                        return
+                    learned.seen_with, learned.resumed = seen_with, False
+                    if epoch.best:
+                        learned.move(state)
                 yield epoch
         except Exception:
-            if undo is not None:  # as if this training had not begun
-                undo()
-                learned.move(state)
+            if self.warm_start:  # as if this training had not begun
+                self._learned = before
             raise
 
     def _check_data(self, state: TrainingState, data: TrainingData) -> None:
@@ -209,58 +239,100 @@ class SequenceTagger:
                 "the training state was saved on other data: go on with those, or learn from more "
                 "with partial_fit or warm_start"
             )
-        state.data, self._learned.resumed = marks, False
+        state.data = marks
 
     def partial_fit(self, X: Any, y: Any = None) -> SequenceTagger:
-        """One pass over new sentences, in the order given, with new features and new labels.
+        """Learn from new sentences, in the order given, with new features and new labels.
 
-        Nothing learned before is forgotten. With `average` the mean goes over all sentences since
-        training began, so that what is new shows in it slowly; with average=False it shows at
-        once. After `load`, and in a copy by pickle or copy.deepcopy, there are no averaging sums: a
-        new mean begins at the model's weights.
+        Nothing learned before is forgotten, and a sentence costs what it costs, however large the
+        model is. With `average` the mean goes over all sentences since training began, so that what
+        is new shows in it slowly; with average=False it shows at once. After `load`, and in a copy
+        by pickle or copy.deepcopy, there are no averaging sums: a new mean begins at the model's
+        weights.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+        y : list of label lists
+            Not needed where X is a corpus with labels.
+
+        Returns
+        -------
+        SequenceTagger
+            Itself.
         """
+        self._learn(X, y)
+        return self
+
+    def learn_one(self, tokens: Sequence[Any], labels: Sequence[str]) -> Lesson:
+        """Predict one sentence, be told its labels, and learn from it.
+
+        Parameters
+        ----------
+        tokens : list of tokens
+        labels : list of str
+
+        Returns
+        -------
+        Lesson
+            What was predicted, with the weights of the moment, and what that led to.
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"], average=False)
+        >>> tagger.learn_one(["so", "it", "is"], ["A", "P", "V"]).wrong_tokens
+        2
+        >>> tagger.learn_one(["it", "is"], ["P", "V"]).predicted
+        ['P', 'V']
+        """
+        epoch, path, names = self._learn([tokens], [labels])
+        loss, tau, _, cost = epoch.record[0].tolist() if epoch.record is not None else [0.0] * 4
+        return Lesson([names[k] for k in path], cost, loss, tau, epoch.wrong_tokens)
+
+    def _learn(self, X: Any, y: Any) -> tuple[Epoch, NDArray[np.int32], list[str]]:
+        """Learn online; the pass, what was predicted for the last sentence, and the labels."""
         self.check_parameters()
         flat = flat_labels(X, y)
         learned = self._learned
-        was_fitted = learned.is_fitted
-        if was_fitted:
-            self._check_same_features()
-        state = learned.training
-        if state is None and was_fitted:
-            state = self._warm_state()
-        elif state is None:
-            source = self._choose_source(X, self._nonempty(flat))
-            weights = TrainingWeights(1, 0, source.n_pair_features, self._second_order)
-            state = TrainingState(source, [], weights, training.generator(self.random_state))
-        if state.weights.second_order != self._second_order:
-            raise SeqpaError(
-                "partial_fit cannot change to or from algorithm='arow': use fit, or warm_start"
-            )
-        labels = training.with_new(state.labels, flat)
-        learner = self._learner(labels)
-        gold = label_indices(flat, labels)
-        check_legal(gold, starts_of(lengths_of(X), len(flat)), learner.rules, labels)
-        undo = None
-        if learner.cost.kind == "python":
-            before = state.weights.copy()
-            undo = state.undoing(lambda: before)
-        encoded = state.extend(X, flat)
-        learned.seen_with = self._what_is_seen()
-        state.best = state.best_score = None  # from now on the present weights count
-        if was_fitted:
-            learned.move(state)  # the encoder knows more features than the frozen weights
-        order = np.arange(len(encoded.starts) - 1, dtype=np.int64)
-        try:
-            learner.epoch(state.weights, encoded, gold, order)
-        except BaseException:  # the user's cost failed: as if nothing had been learned here
-            if undo is not None and was_fitted:
-                undo()
-                learned.move(state)
-            raise
-        state.data, learned.resumed = None, False
-        state.best_epoch = state.epoch
-        learned.move(state)
-        return self
+        with learned.lock:
+            if learned.is_fitted:
+                self._check_same_features()
+            state = learned.learning()
+            if state is None and learned.is_fitted:
+                state = self._warm_state()
+            elif state is None:
+                source = self._choose_source(X, self._nonempty(flat))
+                weights = TrainingWeights(1, 0, source.n_pair_features, self._second_order)
+                state = TrainingState(source, [], weights, training.generator(self.random_state))
+            if state.weights.second_order != self._second_order:
+                raise SeqpaError(
+                    "partial_fit cannot change to or from algorithm='arow': use fit, or warm_start"
+                )
+            labels = training.with_new(state.labels, flat)
+            learner = self._learner(labels)
+            gold = label_indices(flat, labels)
+            starts = starts_of(lengths_of(X), len(flat))
+            check_legal(gold, starts, learner.rules, labels)
+            before = None
+            if learner.cost.kind == "python" and len(starts) > 2:
+                # The user's function may fail after some sentences: then none was learned.
+                before = state.labels, state.weights.copy()
+            encoded = state.extend(X, flat)
+            order = np.arange(len(encoded.starts) - 1, dtype=np.int64)
+            try:
+                epoch, path = learner.trained_on(
+                    state.weights, encoded, gold, order, record=len(order) == 1
+                )
+            except BaseException:
+                if before is not None:
+                    state.labels, state.weights = before
+                    state.settle()
+                raise
+            state.online = state.online.plus(epoch)
+            state.data, state.best_epoch = None, state.epoch
+            learned.seen_with = self._what_is_seen()
+            learned.go_live(state)
+            return epoch, path, labels
 
     @property
     def _second_order(self) -> bool:
@@ -285,24 +357,30 @@ class SequenceTagger:
     def _warm_state(self) -> TrainingState:
         trained = self._trained()
         return TrainingState(
-            trained.source,
+            copy.deepcopy(trained.source),  # others may be reading that one
             list(trained.labels),
             TrainingWeights.thawed(trained.weights, self._second_order),
             training.generator(self.random_state),
         )
 
     def _learner(self, labels: list[str]) -> ChainLearner:
-        return ChainLearner(
-            self.algorithm,
-            self.C,
-            sequence_cost(self.cost, labels),
-            penalties(self.constraints, labels),
-            labels,
-            self.update,
-            self.n_best,
-            self.average,
-            int(self.batch_size),
-        )
+        def make() -> ChainLearner:
+            return ChainLearner(
+                self.algorithm,
+                self.C,
+                sequence_cost(self.cost, labels),
+                penalties(self.constraints, labels),
+                labels,
+                self.update,
+                self.n_best,
+                self.average,
+                int(self.batch_size),
+            )
+
+        if not (isinstance(self.cost, str) or callable(self.cost)):
+            return make()  # a table may have been changed in place
+        learning = (self.algorithm, self.C, self.update, self.n_best, self.average, self.batch_size)
+        return self._learned.learner((*learning, self.cost, self.constraints, labels), make)
 
     @staticmethod
     def _nonempty(flat: list[str]) -> list[str]:
@@ -345,24 +423,48 @@ class SequenceTagger:
         return X, X.y if y is None else [list(labels) for labels in y]
 
     def _trained(self) -> Trained:
-        """What tags with the present weights and constraints."""
+        """The present weights and constraints, frozen."""
         return self._learned.take(self.average, self.constraints)
+
+    def _tagging(self) -> Tagging | LiveTagging:
+        """What tags with the present weights and constraints."""
+        return self._learned.tagging(self.average, self.constraints)
 
     # Tagging
 
     def predict(self, X: Any, fixed: Any = None) -> list[list[str]]:
-        """The best label list of each sentence; safe to call from many threads, while none trains.
+        """The best label list of each sentence; safe to call from many threads, also while one of
+        them learns: a sentence is tagged with the weights before or after an update.
 
         fixed : None, or for each sentence a list with the label that a token must get, or None
             where it is free.
         """
-        tagging = self._trained().tagging
+        tagging = self._tagging()
         given = None if fixed is None else self._fixed_indices(X, fixed)
         return tagging.predict(X, given, self.n_jobs)
 
+    def predict_one(self, tokens: Sequence[Any]) -> list[str]:
+        """The best labels of one sentence.
+
+        Parameters
+        ----------
+        tokens : list of tokens
+
+        Returns
+        -------
+        list of str
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
+        >>> tagger.predict_one(["it"])
+        ['P']
+        """
+        return self._tagging().predict([tokens])[0]
+
     def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
         """The tokens of one sentence, each with its label."""
-        (labels,) = self.predict([tokens])
+        labels = self.predict_one(tokens)
         return list(zip(tokens, labels, strict=True))
 
     def predict_nbest(self, X: Any, k: int) -> list[list[tuple[float, list[str]]]]:
@@ -372,12 +474,12 @@ class SequenceTagger:
         """
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
             raise SeqpaError(f"k is {k!r}: it must be a whole number from 1 on")
-        trained = self._trained()
-        encoded = trained.tagging.encode(X)
+        labels = self.classes_  # their numbers never change, more may come
+        encoded, decoder = self._tagging().prepared(X)
         return [
             [
-                (score, [trained.labels[label] for label in path])
-                for score, path in trained.tagging.decoder.nbest(encoded, i, int(k))
+                (score, [labels[label] for label in path])
+                for score, path in decoder.nbest(encoded, i, int(k))
             ]
             for i in range(len(encoded.starts) - 1)
         ]
@@ -389,11 +491,10 @@ class SequenceTagger:
         another label there; the sentence's, by how much it beats every other: the least of its
         tokens'. Infinite where there is no alternative.
         """
-        tagging = self._trained().tagging
-        encoded = tagging.encode(X)
+        encoded, decoder = self._tagging().prepared(X)
         result = []
         for i in range(len(encoded.starts) - 1):
-            margins = tagging.decoder.margins(encoded, i)
+            margins = decoder.margins(encoded, i)
             result.append((float(margins.min(initial=np.inf)), margins.tolist()))
         return result
 
@@ -407,8 +508,8 @@ class SequenceTagger:
 
     def explain(self, sentence: Sequence[Any]) -> list[TokenExplanation]:
         """Why each token of one sentence got its label: see `seqpa.sequence.explain`."""
-        trained = self._trained()
-        return explain(sentence, trained.tagging, trained.weights, trained.source, trained.labels)
+        evidence = self._tagging().evidence(sentence)
+        return explain(sentence, evidence)
 
     def _fixed_indices(self, X: Any, fixed: Any) -> NDArray[np.int32]:
         check_sentences(X)
@@ -441,6 +542,26 @@ class SequenceTagger:
     def n_iter_(self) -> int:
         """The epoch whose weights are kept."""
         return self._learned.epoch
+
+    @property
+    def online_mistakes_(self) -> int:
+        """How many sentences were predicted wrongly when they came, since training began."""
+        return self.training_state_.online.mistakes
+
+    @property
+    def online_cost_(self) -> float:
+        """What these mistakes cost."""
+        return self.training_state_.online.cost
+
+    @property
+    def online_loss_(self) -> float:
+        """The sum of the losses that were suffered on the way (PA 2006, Eq. 45)."""
+        return self.training_state_.online.loss
+
+    @property
+    def online_squared_loss_(self) -> float:
+        """The sum of their squares."""
+        return self.training_state_.online.squared_loss
 
     @property
     def state_features_(self) -> dict[tuple[str, str], float]:
@@ -507,8 +628,7 @@ class SequenceTagger:
     def load_state(self, path: str | Path) -> SequenceTagger:
         """Read a training state into this tagger, which must have the same parameters."""
         state = load_state(Path(path), self.get_params())
-        self._learned = Learned(resumed=True, seen_with=self._what_is_seen())
-        self._learned.move(state)
+        self._learned = Learned(seen_with=self._what_is_seen(), training=state)
         return self
 
     @classmethod
@@ -555,5 +675,5 @@ class SequenceTagger:
     def __getstate__(self) -> dict[str, Any]:
         """Parameters and weights; the training state and the kernel's objects stay behind."""
         if self._learned.is_fitted:
-            self._trained()  # frozen now, or there would be nothing to tag with
-        return self.__dict__ | {"_learned": self._learned.copied()}
+            self._trained()  # frozen now, or the copy would have nothing to tag with
+        return self.__dict__.copy()

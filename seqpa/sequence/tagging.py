@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 
 from seqpa._kernel import strings, template_features
 from seqpa._kernel.runner import Runner
-from seqpa._kernel.store import Sequences
+from seqpa._kernel.sequences import Sequences
+from seqpa.locks import ForkSafeLock
 from seqpa.sequence.chain import NO_LABELS, scratch
 from seqpa.sequence.composed import composed
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.decoder import Decoder, no_legal_sequence
 from seqpa.sequence.encode import Encoded, FeatureEncoder, starts_of
+from seqpa.sequence.explain import Evidence
 from seqpa.sequence.inputs import FeatureSource, flat_columns
 from seqpa.sequence.tables import REMEMBERED
 from seqpa.sequence.weights import FrozenWeights
@@ -43,7 +45,7 @@ class Tagging:
         self._source = source
         self._given = weights, rules
         self._labels = labels
-        self._making = threading.Lock()
+        self._making = ForkSafeLock()
         self._made: tuple[template_features.Table | None, Decoder] | None = None
         self._own = threading.local()
         self._run = min(_RUN, max(64, _SCORES // weights.n_labels))
@@ -59,14 +61,24 @@ class Tagging:
                     self._made = walk, Decoder(weights, rules)
         return self._made
 
-    @property
-    def decoder(self) -> Decoder:
-        """For what `encode` gives, and nothing else."""
-        return self._ready()[1]
+    def prepared(self, X: Any) -> tuple[Encoded, Decoder]:
+        """The sentences, and a decoder for them."""
+        walk, decoder = self._ready()
+        return self._source.transform(X, walk), decoder
 
-    def encode(self, X: Any) -> Encoded:
-        """The sentences as the decoder wants them."""
-        return self._source.transform(X, self._ready()[0])
+    def evidence(self, sentence: Any) -> Evidence:
+        """What an explanation of one sentence needs."""
+        encoded, decoder = self.prepared([sentence])
+        encoder = self._source.encoder
+        return Evidence(
+            decoder=decoder,
+            encoded=encoded,
+            plain=self._source.transform([sentence]),
+            weights=self._given[0],
+            labels=self._labels,
+            feature_name=encoder.feature_name,
+            pair_feature_name=encoder.pair_feature_name,
+        )
 
     def predict(
         self, X: Any, fixed: NDArray[np.int32] | None = None, n_jobs: int = 1

@@ -28,6 +28,7 @@ from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.sequence.attributes import KINDS, Kind
 
 MAX_OFFSET = 99
+MAX_LENGTH = 10_000
 _NAME = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
@@ -38,7 +39,7 @@ _RESERVED = (*KINDS, "pair")
 class Attribute:
     """An attribute of a column's words.
 
-    Attributes
+    Parameters
     ----------
     kind : str or None
         Its name in `seqpa.sequence.attributes.KINDS`; None is the word itself.
@@ -70,7 +71,7 @@ class Attribute:
 class Part:
     """An attribute at an offset from the token.
 
-    Attributes
+    Parameters
     ----------
     attribute : Attribute
         What is seen.
@@ -89,7 +90,7 @@ class Part:
 class Template:
     """A conjunction of parts.
 
-    Attributes
+    Parameters
     ----------
     parts : tuple of Part
         What is seen together.
@@ -137,6 +138,10 @@ you mean 'suffix'?
     """
     if not isinstance(text, str):
         raise SeqpaError(f"a template is a string such as 'word[-1]|word[0]', not {text!r}")
+    if len(text) > MAX_LENGTH:
+        raise SeqpaError(
+            f"template {text[:20]!r}...: {len(text):,} characters, {MAX_LENGTH:,} are the most"
+        )
     check_columns(columns)
     return _Parser(text, columns).template()
 

@@ -6,20 +6,20 @@
 from __future__ import annotations
 
 import copy
-import threading
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from seqpa.errors import NotTrainedError
+from seqpa.locks import ForkSafeLock
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.inputs import FeatureSource
+from seqpa.sequence.learner import ChainLearner
+from seqpa.sequence.live import LiveTagging
 from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.training import TrainingState
 from seqpa.sequence.weights import FrozenWeights
-
-_TAKING = threading.Lock()
 
 
 class Trained:
@@ -84,75 +84,145 @@ class Trained:
         return Trained, parts
 
 
-@dataclass(slots=True)
 class Learned:
-    """Where a tagger stands.
+    """Where a tagger stands: what it tags with, and what it learns with.
+
+    After `fit` and `load` a tagger tags with a `Trained`, which never changes. Once it learns
+    online it tags with the weights that it is learning (`LiveTagging`), until `fit` begins anew. A
+    `Trained` that is taken from the training state shares its feature source; before learning adds
+    features to that source, it makes a copy of its own.
 
     Attributes
     ----------
     trained : Trained or None
-        What tags; None before the first prediction.
+        What tags; None before the first prediction, and while a tagger learns online.
     training : TrainingState or None
         What learning goes on from; None before training, after loading a model and in copies.
     moved : bool
         Whether `training` has moved on since `trained` was taken from it.
+    live : bool
+        Whether to tag with the very weights of `training`.
     resumed : bool
         Whether `training` was read from a file, and waits for the data that it was saved on.
     seen_with : (features, columns) or None
         The parameters that decide what is seen of a token, as they were in the last training.
+    lock : ForkSafeLock
+        Held while weights or features change, and while they are read.
     """
 
-    trained: Trained | None = None
-    training: TrainingState | None = None
-    moved: bool = False
-    resumed: bool = False
-    seen_with: tuple[Any, Any] | None = None
+    def __init__(
+        self,
+        trained: Trained | None = None,
+        seen_with: tuple[Any, Any] | None = None,
+        training: TrainingState | None = None,
+    ) -> None:
+        self.trained = trained
+        self.training = training
+        self.moved = training is not None
+        self.live = False
+        self.resumed = training is not None
+        self.seen_with = seen_with
+        self.lock = ForkSafeLock()
+        self._tagging: LiveTagging | None = None
+        self._learner: tuple[tuple[Any, ...], ChainLearner] | None = None
 
     @property
     def is_fitted(self) -> bool:
         """Whether there are weights to tag with."""
-        return self.moved or self.trained is not None
+        return self.moved or self.live or self.trained is not None
 
     @property
     def labels(self) -> list[str]:
         """The labels of the weights to tag with."""
-        if self.moved and self.training is not None:
-            return self.training.labels
-        return self._fitted(self.trained).labels
+        with self.lock:
+            if self.training is not None and (self.moved or self.live):
+                return self.training.labels
+            return self._fitted(self.trained).labels
 
     @property
     def epoch(self) -> int:
         """The epoch of the weights to tag with."""
-        if self.training is not None:
-            return self.training.best_epoch
-        return self._fitted(self.trained).epoch
+        with self.lock:
+            if self.training is not None and self.is_fitted:
+                return self.training.best_epoch
+            return self._fitted(self.trained).epoch
 
     def move(self, training: TrainingState) -> None:
         """Tag with the weights of this training from now on; they are frozen when that is asked."""
-        self.training, self.moved = training, True
+        self.training, self.live, self.moved = training, False, True
+
+    def tagging(self, average: bool, constraints: Any) -> Tagging | LiveTagging:
+        """What tags with the present weights under these constraints."""
+        if not self.live:
+            return self.take(average, constraints).tagging
+        with self.lock:
+            made = self._tagging
+            if (
+                made is None
+                or made.state is not self.training
+                or made.average != average
+                or made.constraints != constraints
+            ):
+                if self.training is None or not self.live:
+                    return self.take(average, constraints).tagging
+                made = LiveTagging(self.training, self.lock, average, copy.deepcopy(constraints))
+                self._tagging = made
+            return made
 
     def take(self, average: bool, constraints: Any) -> Trained:
-        """What tags with the present weights under these constraints."""
-        if self.moved:
-            with _TAKING:
+        """The present weights, frozen, under these constraints."""
+        trained = self.trained
+        if self.moved or (self.live and trained is None):
+            with self.lock:
                 training = self.training
-                if self.moved and training is not None:
+                if training is not None and (self.moved or self.trained is None):
+                    weights = training.kept(average)
                     self.trained = Trained(
-                        training.source,
-                        training.kept(average),
-                        training.labels,
-                        constraints,
-                        training.best_epoch,
+                        training.source, weights, training.labels, constraints, training.best_epoch
                     )
                     self.moved = False
-        trained = self._fitted(self.trained)
+                trained = self.trained
+        trained = self._fitted(trained)
         if constraints != trained.constraints:
             self.trained = trained = trained.under(constraints)
         return trained
 
-    def copied(self) -> Learned:
-        """For a copy of the tagger: what tags; the training state stays behind."""
-        return Learned(trained=self.trained, seen_with=self.seen_with)
+    def learning(self) -> TrainingState | None:
+        """The training state, with a feature source that nothing else reads; None if there is none.
+
+        The caller holds the lock.
+        """
+        training = self.training
+        if training is None or not self.is_fitted:
+            return None
+        if self.trained is not None and self.trained.source is training.source:
+            training.source = copy.deepcopy(training.source)
+        return training
+
+    def learner(self, key: tuple[Any, ...], make: Callable[[], ChainLearner]) -> ChainLearner:
+        """The learner made for this key before, else a new one: online, making it would take longer
+        than learning with it. The key ends with the constraints and the labels."""
+        made = self._learner
+        if made is None or made[0] != key:
+            *rest, constraints, labels = key
+            kept = (*rest, copy.deepcopy(constraints), list(labels))
+            made = self._learner = kept, make()
+        return made[1]
+
+    def go_live(self, training: TrainingState) -> None:
+        """Tag with the very weights of this training, as they move. The caller holds the lock."""
+        self.training, self.live = training, True
+        self.trained, self.moved, self.resumed = None, False, False
+
+    def set_aside(self) -> Learned:
+        """The same, for going back to if what comes next fails."""
+        aside = Learned()
+        aside.__dict__.update(self.__dict__)
+        return aside
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy tags; the training state stays behind. Whoever copies has called `take`.
+        return Learned, (self.trained, self.seen_with)
 
     @staticmethod
     def _fitted(trained: Trained | None) -> Trained:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,35 @@ from seqpa.sequence.learner import ChainLearner, Epoch
 from seqpa.sequence.weights import FrozenWeights, TrainingWeights, check_labels
 
 __all__ = ["Epoch", "TrainingData", "TrainingState", "run"]
+
+
+@dataclass(slots=True)
+class OnlineTotals:
+    """Sums over all sentences since training began, each met before it was learned from.
+
+    Attributes
+    ----------
+    mistakes : int
+        Sentences that were predicted wrongly.
+    cost : float
+        Σ ρ(y, ŷ).
+    loss, squared_loss : float
+        Σ ℓ and Σ ℓ² (PA 2006, Eq. 45 or 52).
+    """
+
+    mistakes: int = 0
+    cost: float = 0.0
+    loss: float = 0.0
+    squared_loss: float = 0.0
+
+    def plus(self, epoch: Epoch) -> OnlineTotals:
+        """The sums with another pass."""
+        return OnlineTotals(
+            self.mistakes + epoch.wrong_sentences,
+            self.cost + epoch.cost,
+            self.loss + epoch.loss,
+            self.squared_loss + epoch.squared_loss,
+        )
 
 
 @dataclass(slots=True)
@@ -51,6 +80,7 @@ class TrainingState:
         Its weights, where there is a dev set.
     data : None or list of int
         By what the data in training are known again; None after other data came.
+    online : OnlineTotals
     """
 
     source: FeatureSource
@@ -62,6 +92,7 @@ class TrainingState:
     best_score: float | None = None
     best: FrozenWeights | None = None
     data: list[int] | None = None
+    online: OnlineTotals = field(default_factory=OnlineTotals)
 
     def is_over(self, epochs: int, patience: int | None) -> bool:
         """Whether all epochs are done, or too many came and went without a better dev score."""
@@ -71,31 +102,32 @@ class TrainingState:
 
     def kept(self, average: bool) -> FrozenWeights:
         """The weights to tag with: those of the best epoch, else the present ones."""
-        return self.weights.freeze(average) if self.best is None else self.best
+        if self.best is not None:
+            return self.best
+        self.settle()
+        return self.weights.freeze(average)
 
     def extend(self, X: Any, flat: list[str]) -> Encoded:
         """Encode more sentences; new features and labels get numbers and empty rows."""
         labels = with_new(self.labels, flat)
         check_labels(len(labels), self.source.n_pair_features)
+        self.best = self.best_score = None  # its weights would not know the new features
         encoded = self.source.extend(X)
         self.labels = labels
-        self._fit_weights()
+        self.settle()
         return encoded
 
-    def undoing(self, weights: Callable[[], TrainingWeights]) -> Callable[[], None]:
-        """A function that takes back what is learned from now on: the labels, and the weights as
-        `weights` gives them. Features stay numbered."""
-        labels = self.labels
+    def settle(self) -> None:
+        """Give every feature and label its weights.
 
-        def undo() -> None:
-            self.weights, self.labels = weights(), labels
-            self._fit_weights()
-
-        return undo
-
-    def _fit_weights(self) -> None:
-        source = self.source
-        self.weights.resize(len(self.labels), source.encoder.n_features, source.n_pair_features)
+        They have them, unless `extend` was interrupted. The labels come before their weights, which
+        never number more labels than there are names.
+        """
+        source, weights = self.source, self.weights
+        source.encoder.settle()
+        sizes = len(self.labels), source.encoder.n_features, source.n_pair_features
+        if sizes != (weights.n_labels, weights.n_features, weights.n_pair_features):
+            self.weights = weights.resized(*sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +188,7 @@ def run(
         begun = time.perf_counter()
         done = learner.epoch(state.weights, data.encoded, data.gold, order.astype(np.int64), record)
         seconds = time.perf_counter() - begun
+        state.online = state.online.plus(done)
         state.epoch += 1
         score, best = None, True
         if dev is not None and dev_encoded is not None:

@@ -7,8 +7,9 @@ The transitions between labels are a matrix.
 
 from __future__ import annotations
 
+import copy
 import mmap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,13 @@ from numpy.typing import NDArray
 from seqpa._kernel.chain import FORBIDDEN
 from seqpa._kernel.store import Store
 from seqpa.errors import SeqpaError
+from seqpa.sequence.encode import Encoded
 
 Float32 = NDArray[np.float32]
 Int32 = NDArray[np.int32]
 MAX_LABELS = 2**15 - 1  # Viterbi keeps their numbers as int16
-_NO_SUMS = np.zeros(0, np.float32)  # a store for tagging needs none
+_NO_SUMS = np.zeros(0)  # a store for tagging needs none
+_NO_GAINS = np.zeros(0, np.float32)
 # Pair rows are sparse whatever their size: labels² is too many for a dense row.
 _NEVER_DENSE = 2**30
 # A sparse entry keeps its label as a float32, which counts exactly up to here.
@@ -128,7 +131,7 @@ def _tagging_store(
     return Store(
         arena=arena,
         sums=_NO_SUMS,
-        gains=_NO_SUMS,
+        gains=_NO_GAINS,
         rows=rows,
         used=len(arena) if used is None else used,
         width=width,
@@ -187,26 +190,32 @@ def check_rows(
 
 @dataclass(frozen=True, slots=True)
 class TrainingStore:
-    """The arrays of a `Store` while it is trained, and the store over them."""
+    """The arrays of a `Store` while it is trained, and the store over them.
+
+    `row_buffer` holds `rows` and spare ones behind them, so that new features seldom move the old.
+    """
 
     rows: NDArray[np.int32]
     arena: NDArray[np.float32]
-    sums: NDArray[np.float32]
+    sums: NDArray[np.float64]
     gains: NDArray[np.float32]
+    row_buffer: NDArray[np.int32]
     store: Store
 
     @classmethod
     def over(
         cls,
-        rows: NDArray[np.int32],
+        row_buffer: NDArray[np.int32],
+        n_rows: int,
         arena: NDArray[np.float32],
-        sums: NDArray[np.float32],
+        sums: NDArray[np.float64],
         gains: NDArray[np.float32],
         used: int,
         width: int,
         dense: int,
     ) -> TrainingStore:
-        """Over these very arrays."""
+        """Over these very arrays, the first rows of the buffer."""
+        rows = row_buffer[:n_rows]
         store = Store(
             arena=arena,
             sums=sums,
@@ -216,7 +225,7 @@ class TrainingStore:
             width=width,
             dense_at=dense,
         )
-        return cls(rows, arena, sums, gains, store)
+        return cls(rows, arena, sums, gains, row_buffer, store)
 
     @classmethod
     def empty(
@@ -224,9 +233,20 @@ class TrainingStore:
     ) -> TrainingStore:
         """So many empty rows, in arrays for so many numbers."""
         capacity = _first_capacity(n_rows) if capacity is None else capacity
-        gains = _fresh(capacity) if second_order else _NO_SUMS
-        rows = np.zeros((n_rows, 2), np.int32)
-        return cls.over(rows, _fresh(capacity), _fresh(capacity), gains, 0, width, dense)
+        arena, sums = _fresh(capacity, np.float32), _fresh(capacity, np.float64)
+        gains = _fresh(capacity, np.float32) if second_order else _NO_GAINS
+        return cls.over(
+            np.zeros((n_rows, 2), np.int32), n_rows, arena, sums, gains, 0, width, dense
+        )
+
+    def resized(self, n_rows: int, width: int, dense: int) -> TrainingStore:
+        """The same arrays with more rows, for rows as wide as before."""
+        buffer = self.row_buffer
+        if n_rows > len(buffer):
+            buffer = np.zeros((max(n_rows, 2 * len(buffer)), 2), np.int32)
+            buffer[: len(self.rows)] = self.rows
+        used = self.store.get_used()
+        return self.over(buffer, n_rows, self.arena, self.sums, self.gains, used, width, dense)
 
     @classmethod
     def copied(
@@ -249,13 +269,21 @@ class TrainingStore:
         return new
 
     def frozen(
-        self, T: float, n_labels: int, width: int
+        self, T: float, n_labels: int, width: int, features: Int32 | None
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Rows and arena for tagging: the weights, or their means over T sentences."""
-        rows = np.zeros_like(self.rows)
-        arena = np.zeros(self.store.get_used(), np.float32)
-        new = _tagging_store(rows, arena, width, used=0)
-        used = self.store.freeze(T, n_labels, new)
+        """Rows and arena for tagging: the weights, or their means over T sentences; of all
+        features, or a row for each of these."""
+        rows: NDArray[np.int32]
+        if features is None:
+            rows = np.zeros_like(self.rows)
+            arena = np.zeros(self.store.get_used(), np.float32)
+            new = _tagging_store(rows, arena, width, used=0)
+            used = self.store.freeze(T, n_labels, new)
+        else:
+            rows = np.zeros((len(features), 2), np.int32)
+            arena = np.zeros(self.store.size_of_rows(features), np.float32)
+            new = _tagging_store(rows, arena, width, used=0)
+            used = self.store.freeze_rows(features, T, n_labels, new)
         del new
         arena.resize(used, refcheck=False)  # in place: pages behind it were never touched
         return rows, arena
@@ -276,7 +304,7 @@ class TrainingStore:
         rows, arena, sums, gains = (
             arrays[f"{prefix}{name}"].copy() for name in ("rows", "arena", "sums", "gains")
         )
-        return cls.over(rows, arena, sums, gains, len(arena), width, dense)
+        return cls.over(rows, len(rows), arena, sums, gains, len(arena), width, dense)
 
     @staticmethod
     def validate(
@@ -292,15 +320,19 @@ class TrainingStore:
             arrays[f"{prefix}{each}"] for each in ("rows", "arena", "sums", "gains")
         )
         check_rows(rows, arena, n_labels, width, name, spare=True)
-        for array, size in ((sums, len(arena)), (gains, len(arena) if second_order else 0)):
-            if array.shape != (size,) or array.dtype != np.float32:
+        for array, size, dtype in (
+            (sums, len(arena), np.float64),
+            (gains, len(arena) if second_order else 0, np.float32),
+        ):
+            if array.shape != (size,) or array.dtype != dtype:
                 raise SeqpaError(f"damaged model: the {name} sums do not fit their weights")
 
 
 class TrainingWeights:
     """Emission, pair and transition weights with their averaging sums, and the clock.
 
-    Grows with `resize` (new features, new labels) and `grow` (a full store), forgetting nothing.
+    More features and labels come with `resized`, which gives new weights and leaves these as they
+    are; `grow` gives a full store more memory. Nothing is forgotten.
     """
 
     def __init__(
@@ -313,10 +345,10 @@ class TrainingWeights:
         check_labels(n_labels, n_pair_features)
         self.n_labels = n_labels
         self.second_order = second_order
-        self.clock = 0.0
+        self.clock_array = np.zeros(1)  # which the kernel moves on
         width = padded(n_labels)
         self.transitions = np.zeros((n_labels, width), np.float32)
-        self.transition_sums = np.zeros((n_labels, width), np.float32)
+        self.transition_sums = np.zeros((n_labels, width))
         self.transition_gains = np.zeros((n_labels, width), np.float32)
         self._single = TrainingStore.empty(n_features, width, dense_at(n_labels), second_order)
         self._pairs: TrainingStore | None = None
@@ -326,14 +358,23 @@ class TrainingWeights:
             )
 
     @property
+    def clock(self) -> float:
+        """How many sentences have been seen."""
+        return float(self.clock_array[0])
+
+    @clock.setter
+    def clock(self, value: float) -> None:
+        self.clock_array[0] = value
+
+    @property
     def n_features(self) -> int:
         """How many features have a row, be it empty."""
         return len(self._single.rows)
 
     @property
-    def n_pair_features(self) -> int:
-        """How many features of label pairs have a row."""
-        return len(self._pairs.rows) if self._pairs else 0
+    def n_pair_features(self) -> int | None:
+        """How many features of label pairs have a row; None where there are none of the kind."""
+        return len(self._pairs.rows) if self._pairs else None
 
     def stores(self) -> tuple[Store, Store | None]:
         """The kernel's stores over these very arrays: single features, and label pairs'."""
@@ -341,27 +382,42 @@ class TrainingWeights:
 
     def grow(self) -> tuple[Store, Store | None]:
         """Give full stores three times of what they hold, without holes; the new ones."""
-        self._move(self.n_labels, self.n_features, self.n_pair_features)
+        self._move(self.n_labels, self.n_features, self.n_pair_features or 0)
         return self.stores()
 
-    def resize(self, n_labels: int, n_features: int, n_pair_features: int | None) -> None:
-        """Add rows for new labels and features; old ones keep their numbers and weights."""
-        old_width = padded(self.n_labels)
-        width = padded(n_labels)
+    def resized(
+        self, n_labels: int, n_features: int, n_pair_features: int | None
+    ) -> TrainingWeights:
+        """Weights with rows for new labels and features; old ones keep their numbers and weights.
+
+        Nothing here changes, so that an interrupt leaves whole weights behind: but the two share
+        their arrays, and only one of them may be trained.
+        """
         check_labels(n_labels, n_pair_features)
-        if width != old_width and self._pairs is not None:
-            self._pairs.store.relabel(old_width, width)
-        self._move(n_labels, n_features, n_pair_features or 0)
-        for name in ("transitions", "transition_sums", "transition_gains"):
-            old = getattr(self, name)
-            new = np.zeros((n_labels, width), np.float32)
-            new[: self.n_labels, : self.n_labels] = old[:, : self.n_labels]
-            setattr(self, name, new)
-        self.n_labels = n_labels
+        old_width, width = padded(self.n_labels), padded(n_labels)
+        new = copy.copy(self)
+        if width == old_width:
+            new._single = self._single.resized(n_features, width, dense_at(n_labels))
+            if self._pairs is not None:
+                new._pairs = self._pairs.resized(
+                    n_pair_features or 0, n_labels * width, _NEVER_DENSE
+                )
+        else:
+            new._move(n_labels, n_features, n_pair_features or 0)
+            if new._pairs is not None:
+                new._pairs.store.relabel(old_width, width)
+        if n_labels != self.n_labels:
+            for name in ("transitions", "transition_sums", "transition_gains"):
+                old = getattr(self, name)
+                larger = np.zeros((n_labels, width), old.dtype)
+                larger[: self.n_labels, : self.n_labels] = old[:, : self.n_labels]
+                setattr(new, name, larger)
+        new.n_labels = n_labels
+        return new
 
     def _move(self, n_labels: int, n_features: int, n_pair_features: int) -> None:
         width = padded(n_labels)
-        self._single = TrainingStore.copied(
+        single = TrainingStore.copied(
             self._single.store, n_features, width, dense_at(n_labels), self.second_order
         )
         if self._pairs is not None:
@@ -372,6 +428,7 @@ class TrainingWeights:
                 _NEVER_DENSE,
                 self.second_order,
             )
+        self._single = single
 
     def gather(self, transitions: int, pairs: int, keys: NDArray[np.int64]) -> NDArray[np.float64]:
         """The weights of sorted keys, as `seqpa.sequence.batches.Keys` numbers them."""
@@ -397,8 +454,9 @@ class TrainingWeights:
         K, width = self.n_labels, padded(self.n_labels)
         first, last = np.searchsorted(keys, [transitions, pairs])
         where = divmod(keys[first:last] - transitions, K)
+        before = self.transitions[where].astype(np.float64)
         self.transitions[where] += amounts[first:last]
-        self.transition_sums[where] += clock * amounts[first:last]
+        self.transition_sums[where] += clock * (self.transitions[where] - before)
         self._scatter("_single", *divmod(keys[:first], K), amounts[:first], clock)
         if self._pairs is not None:
             features, pair = divmod(keys[last:] - pairs, K * K)
@@ -418,19 +476,39 @@ class TrainingWeights:
             done = getattr(self, table).store.scatter(features, labels, amounts, clock, done)
             if done == len(features):
                 return
-            self._move(self.n_labels, self.n_features, self.n_pair_features)
+            self._move(self.n_labels, self.n_features, self.n_pair_features or 0)
 
     def freeze(self, average: bool) -> FrozenWeights:
         """The weights for tagging: the last ones, or their mean over all sentences seen."""
+        return self._frozen(average, None, None)
+
+    def freeze_for(self, encoded: Encoded, average: bool) -> tuple[Encoded, FrozenWeights]:
+        """The same for the features of some sentences alone, which costs what the sentences cost.
+
+        Returns the sentences with features numbered by their occurrences, and a row for each.
+        """
+        pairs = encoded.pair_features
+        numbered = replace(
+            encoded,
+            features=np.arange(len(encoded.features), dtype=np.int32),
+            pair_features=None if pairs is None else np.arange(len(pairs), dtype=np.int32),
+        )
+        return numbered, self._frozen(average, encoded.features, pairs)
+
+    def _frozen(
+        self, average: bool, features: Int32 | None, pair_features: Int32 | None
+    ) -> FrozenWeights:
         K = self.n_labels
         T = self.clock if average else 0.0
-        rows, arena = self._single.frozen(T, K, padded(K))
+        rows, arena = self._single.frozen(T, K, padded(K), features)
         transitions = self.transitions[:, :K].astype(np.float64)
         if T > 0:
             transitions -= self.transition_sums[:, :K] / T
         transitions[self.transitions[:, :K] <= FORBIDDEN / 2] = 0.0
-        pairs = K * padded(K)
-        pair_rows, pair_arena = self._pairs.frozen(T, pairs, pairs) if self._pairs else (None, None)
+        pair_rows = pair_arena = None
+        if self._pairs is not None:
+            width = K * padded(K)
+            pair_rows, pair_arena = self._pairs.frozen(T, width, width, pair_features)
         return FrozenWeights(K, rows, arena, transitions.astype(np.float32), pair_rows, pair_arena)
 
     @classmethod
@@ -463,7 +541,7 @@ class TrainingWeights:
             "transition_sums": self.transition_sums,
             "transition_gains": self.transition_gains,
             "second_order": np.array([self.second_order]),
-            "clock": np.array([self.clock]),
+            "clock": self.clock_array,
         }
         if self._pairs is not None:
             arrays |= self._pairs.to_arrays("pair_")
@@ -478,7 +556,7 @@ class TrainingWeights:
         self.transitions = arrays["transitions"].copy()
         self.transition_sums = arrays["transition_sums"].copy()
         self.transition_gains = arrays["transition_gains"].copy()
-        self.clock = float(arrays["clock"][0])
+        self.clock_array = arrays["clock"].copy()
         self._single = TrainingStore.from_arrays(arrays, "", width, dense_at(K))
         if "pair_rows" in arrays:
             self._pairs = TrainingStore.from_arrays(arrays, "pair_", K * width, _NEVER_DENSE)
@@ -489,10 +567,20 @@ class TrainingWeights:
         """Raise a SeqpaError unless `from_arrays` can trust these: the kernel checks no index."""
         K = len(arrays["transitions"])
         width = padded(K)
-        for name in ("transitions", "transition_sums", "transition_gains"):
-            if arrays[name].shape != (K, width) or arrays[name].dtype != np.float32:
-                raise SeqpaError(f"damaged model: {name} are not {K} × {width} float32 numbers")
-        if arrays["clock"].shape != (1,) or arrays["second_order"].shape != (1,):
+        for name, dtype in (
+            ("transitions", np.float32),
+            ("transition_sums", np.float64),
+            ("transition_gains", np.float32),
+        ):
+            if arrays[name].shape != (K, width) or arrays[name].dtype != dtype:
+                raise SeqpaError(
+                    f"damaged model: {name} are not {K} × {width} numbers of {np.dtype(dtype)}"
+                )
+        if (
+            arrays["clock"].shape != (1,)
+            or arrays["clock"].dtype != np.float64
+            or arrays["second_order"].shape != (1,)
+        ):
             raise SeqpaError("damaged model: the clock is not one number")
         second_order = bool(arrays["second_order"][0])
         TrainingStore.validate(arrays, "", K, width, "emission", second_order)
@@ -507,11 +595,12 @@ def _first_capacity(n_rows: int) -> int:
     return min(max(2**16, 32 * n_rows), 2**25)
 
 
-def _fresh(n: int) -> NDArray[np.float32]:
+def _fresh(n: int, dtype: Any) -> NDArray[Any]:
     """Zeros in pages of their own, which go back to the system as soon as the array goes: what
     lies on the common heap often stays with the process when a store has grown."""
+    size = np.dtype(dtype).itemsize * n
     if hasattr(mmap, "MAP_PRIVATE"):  # not shared with processes that are forked later
-        pages = mmap.mmap(-1, 4 * n, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     else:
-        pages = mmap.mmap(-1, 4 * n)
-    return np.frombuffer(pages, np.float32)
+        pages = mmap.mmap(-1, size)
+    return np.frombuffer(pages, dtype)
