@@ -343,16 +343,19 @@ class Learner(OnlineLearner):
             None where examples are more than rows (uniclass, sets of labels, Φ(x, y)) and where
             steps are other than w ← w + τδ.
         """
+        kept = self._kept.get(sparse)  # only those of the present layout are there
+        if kept is not None:
+            self._mean = None
+            return kept
         if type(self) is not Learner or self.joint:
             return None
         if isinstance(self.problem, Uniclass | Multilabel):
             return None
         self._lay_out(by_feature=sparse)
         self._mean = None
-        if sparse not in self._kept:
-            self._kept[sparse] = OneRow(
-                self.problem, self._step, self.n_features, self.bias, self._kernel_weights(), sparse
-            )
+        self._kept[sparse] = OneRow(
+            self.problem, self._step, self.n_features, self.bias, self._kernel_weights(), sparse
+        )
         return self._kept[sparse]
 
     def resize(self, n_features: int) -> None:

@@ -212,8 +212,25 @@ class OneRow:
         int
             The first of the highest; `scores` has all of them.
         """
-        self.read(x, columns, learn=False)
-        return int(self._one.look(clock))
+        try:
+            n = self._one.read(x, columns, False)
+        except (TypeError, ValueError):  # no dict, or no numbers in it
+            n = -1
+        if n < 0:
+            self.read(x, columns, learn=False)
+        best: int = self._one.look(clock)
+        return best
+
+    def score(self) -> float:
+        """The first score of the row that was looked at last; the only one where there is one.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        first: float = self._one.score(0)
+        return first
 
     def scores(self) -> list[float]:
         """The scores of the row that was looked at last.

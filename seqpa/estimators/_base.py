@@ -71,6 +71,7 @@ class OnlineEstimator(BaseEstimator, ABC):
     _rules: ClassVar[dict[str, Rule]] = {}  # an estimator's own, before RULES
     _record = False
     _columns: Columns | None = None  # of named features, once there are some
+    _plain = False  # whether dicts and single rows may go straight into the learner's kept row
     _named = False  # whether dicts came first, so that columns may be added
     _checked: tuple[Any, ...] = ()  # the parameters as they were when they were last looked at
 
@@ -241,6 +242,9 @@ class OnlineEstimator(BaseEstimator, ABC):
             joint=joint,
             start=start,
         )
+        self._plain = (
+            isinstance(self._learner, Learner) and not self._record and self._feature_map() is None
+        )
         self._built_with = {name: getattr(self, name) for name in lasting_names(type(self))}
         self._checked = ()
         self.n_iter_ = self.n_updates_ = self.online_mistakes_ = 0
@@ -262,12 +266,10 @@ class OnlineEstimator(BaseEstimator, ABC):
         scikit-learn's checks of one row take many times as long as to learn from it. What is not
         plainly right goes their way, for their messages.
         """
-        if self._record or self._first() or hasattr(self, "feature_names_in_"):
+        if not self._plain or hasattr(self, "feature_names_in_"):
             return None
         width = self.n_features_in_
         if getattr(X, "shape", None) != (1, width) or X.dtype != np.float64:
-            return None
-        if self._feature_map() is not None or not isinstance(self._learner, Learner):
             return None
         if self._learner.n_features != width:
             return None

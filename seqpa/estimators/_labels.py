@@ -53,6 +53,7 @@ class LabelClassifier(ClassifierMixin, OneByOne):
     _scores: Callable[[Any], Floats]  # of each label for new examples, float64[n, K]
     classes_: NDArray[Any]
     _places: dict[Any, float] | None = None  # label -> what the problem knows it by
+    _labels: list[Any] | None = None  # classes_ as a list, once it was asked for
     _growing = False  # whether labels are taken up as they come
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -147,7 +148,7 @@ class LabelClassifier(ClassifierMixin, OneByOne):
         return self
 
     def _set_classes(self, classes: NDArray[Any]) -> None:
-        self.classes_, self._places = classes, None
+        self.classes_, self._places, self._labels = classes, None, None
 
     def _targets(self) -> dict[Any, float]:
         """Label -> ±1 where one score tells two labels apart, otherwise its index.
@@ -229,7 +230,7 @@ class LabelClassifier(ClassifierMixin, OneByOne):
         if target is None:
             self._take_up(y)
             target = self._targets()[y]
-        n_labels = len(self.classes_) if self._by_label() else 1
+        n_labels = len(self._places or ()) if self._by_label() else 1
         self._learn_named(x, target, self._C_of(y), n_labels)
 
     def _take_up(self, y: Any) -> None:
@@ -292,12 +293,21 @@ class LabelClassifier(ClassifierMixin, OneByOne):
         """
         if self._first():
             return None
-        if len(self.classes_) == 1:
-            return self.classes_.tolist()[0]
-        scores = self._scores_one(x)
-        if len(scores) == 1:
-            return self.classes_[int(scores[0] > 0.0)].item()
-        return self.classes_[scores.index(max(scores))].item()
+        labels = self._listed()
+        if len(labels) == 1:
+            return labels[0]
+        row, best = self._looked_at(x)
+        if row is None:
+            scores = self._scores_one(x)
+            best = int(scores[0] > 0.0) if len(scores) == 1 else scores.index(max(scores))
+        elif self._learner.n_labels == 1:
+            best = int(row.score() > 0.0)
+        return labels[best]
+
+    def _listed(self) -> list[Any]:
+        if self._labels is None:
+            self._labels = self.classes_.tolist()
+        return self._labels
 
     def scores_one(self, x: Mapping[Any, Any]) -> dict[Any, float]:
         """The score of each label for one example, a dict of named features.

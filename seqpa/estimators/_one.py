@@ -124,10 +124,9 @@ class OneByOne(OnlineEstimator):
 
     def _kept_row(self) -> OneRow | None:
         """The kept way of a plain learner for dicts."""
-        if self._record or self._feature_map() is not None:
+        if not self._plain:
             return None
-        one_row = getattr(self._learner, "one_row", None)
-        row: OneRow | None = one_row(sparse=True) if one_row is not None else None
+        row: OneRow | None = self._learner.one_row(True)
         return row
 
     def _as_row(self, x: Mapping[Any, Any], learn: bool) -> csr_matrix:
@@ -142,11 +141,18 @@ class OneByOne(OnlineEstimator):
 
     def _scores_one(self, x: Mapping[Any, Any]) -> list[float]:
         """The score of each label for one dict."""
+        row, _ = self._looked_at(x)
+        if row is not None:
+            return row.scores()
+        scores: Floats = self._scores(self._as_row(x, learn=False))
+        values: list[float] = scores[0].tolist()
+        return values
+
+    def _looked_at(self, x: Mapping[Any, Any]) -> tuple[OneRow | None, int]:
+        """The kept way of a plain learner, with the scores of one dict, and the best label."""
         row = self._kept_row()
         if row is None:
-            scores: Floats = self._scores(self._as_row(x, learn=False))
-            values: list[float] = scores[0].tolist()
-            return values
+            return None, 0
         learner = self._learner
-        row.look(x, self._known(), learner.seen if learner.average else 0)
-        return row.scores()
+        columns = self._columns if self._columns is not None else self._known()
+        return row, row.look(x, columns, learner.seen if learner.average else 0)

@@ -119,7 +119,10 @@ class OnlineRegressor(RegressorMixin, OneByOne):
         float
             The predicted number; 0 before anything was learned.
         """
-        return 0.0 if self._first() else self._scores_one(x)[0]
+        if self._first():
+            return 0.0
+        row, _ = self._looked_at(x)
+        return self._scores_one(x)[0] if row is None else row.score()
 
     def _problem(self) -> Problem:
         return Regression(self.epsilon)
