@@ -24,7 +24,7 @@ PROJECT = Path(__file__).parents[1]
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "locks"),
     ("files",),
-    ("schemes",),
+    ("array_files", "schemes"),
     ("_kernel",),
     ("core",),
     ("data",),
