@@ -46,7 +46,6 @@ DAMAGE = (
     IndexError,
     OverflowError,
     RecursionError,
-    MemoryError,
 )
 
 

@@ -47,6 +47,7 @@ _WORDS = "origin.words"
 _SIMPLE = (type(None), bool, int, float, str)
 # How deeply parameters are nested: lists of pairs in a mapping, as constraints are.
 _MAX_DEPTH = 10
+_MAX_TEXT = 200
 # A file must not ask for more threads than any machine has.
 _MAX_JOBS = 256
 _MAX_COUNT = 2**53  # of epochs, tokens, mistakes: JSON's readers keep whole numbers up to here
@@ -310,7 +311,7 @@ class ModelFile:
             constraints, epoch = parameters.get("constraints"), _count(header, "epoch")
             return parameters, Trained(source, weights, labels, constraints, epoch)
         except SeqpaError as error:
-            raise SeqpaError(f"{self.path}: {error}") from None
+            raise SeqpaError(f"{self.path}: {shortened(str(error), 1000)}") from None
         except DAMAGE as error:
             raise damaged(self.path, error) from None
 
@@ -347,7 +348,15 @@ def read_model(path: Path) -> ModelFile:
     SeqpaError
         If the file is damaged, or no model.
     """
-    return ModelFile(path, *read_file(path, "model"))
+    return ModelFile(path, *_read(path, "model"))
+
+
+def _read(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
+    header, arrays = read_file(path, kind)
+    for name in ("parameters", "encoder"):
+        if not isinstance(header.get(name), dict):
+            raise SeqpaError(f"{path}: is damaged: it has no {name}")
+    return header, arrays
 
 
 def model_header(path: Path) -> dict[str, Any]:
@@ -357,8 +366,6 @@ def model_header(path: Path) -> dict[str, Any]:
 
 def _parameters(header: Mapping[str, Any], allow_imports: bool) -> dict[str, Any]:
     stored = header["parameters"]
-    if not isinstance(stored, dict):
-        raise SeqpaError("is damaged: it has no parameters")
     features = stored.get("features")
     if isinstance(features, dict) and "function" in features and not allow_imports:
         raise SeqpaError(
@@ -375,6 +382,8 @@ def _parameters(header: Mapping[str, Any], allow_imports: bool) -> dict[str, Any
 
 def _is_right(name: str, value: Any) -> bool:
     """Whether a parameter is of a kind that a tagger can have."""
+    if isinstance(value, str) and len(value) > _MAX_TEXT:
+        return False
     texts = isinstance(value, list) and {str}.issuperset(map(type, value))
     if name == "features":
         return value is None or isinstance(value, str) or texts or callable(value)
@@ -389,7 +398,7 @@ def _is_right(name: str, value: Any) -> bool:
         return all(seed is None or type(seed) is int for seed in several)
     if name == "n_jobs" and isinstance(value, int) and value > _MAX_JOBS:
         return False
-    return isinstance(value, _SIMPLE)
+    return isinstance(value, _SIMPLE) and not (isinstance(value, int) and abs(value) > _MAX_COUNT)
 
 
 def _labels(header: Mapping[str, Any]) -> list[str]:
@@ -500,19 +509,17 @@ def load_state(path: Path, parameters: Mapping[str, Any]) -> TrainingState:
     parameters : mapping
         Those of the tagger that goes on, which must be those that it was saved with.
     """
-    header, arrays = read_file(path, "state")
+    header, arrays = _read(path, "state")
     try:
         _check_parameters(parameters, header["parameters"])
         return _training_state(header, arrays, parameters.get("features"))
     except SeqpaError as error:
-        raise SeqpaError(f"{path}: {error}") from None
+        raise SeqpaError(f"{path}: {shortened(str(error), 1000)}") from None
     except DAMAGE as error:
         raise damaged(path, error) from None
 
 
-def _check_parameters(parameters: Mapping[str, Any], saved: Any) -> None:
-    if not isinstance(saved, dict):
-        raise SeqpaError("is damaged: it has no parameters")
+def _check_parameters(parameters: Mapping[str, Any], saved: Mapping[str, Any]) -> None:
     own = json.loads(json.dumps(_stored(parameters)))
     for name, value in saved.items():
         if name != "epochs" and name in own and own[name] != value:
