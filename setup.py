@@ -2,7 +2,9 @@
 
 SEQPA_NATIVE=1 compiles for this machine's own instruction set; the default runs on any machine of
 the same architecture. SEQPA_SYMBOLS=1 leaves the names of the kernel's functions in it, for
-profilers. Where no C compiler is found the build goes on without the kernel's compiled form
+profilers. SEQPA_CHECKED=1 checks every index of the kernel (an IndexError instead of a wrong
+address), SEQPA_SANITIZE=1 builds with the compiler's address and undefined-behaviour sanitizers:
+both are for tests, see CONTRIBUTING.md. Where no C compiler is found the build goes on without the kernel's compiled form
 (`optional`): the same source then runs as plain Python, and says so at first use.
 
 What Cython needs for memoryviews is some 20,000 lines of C. It is compiled once, into a module of
@@ -44,6 +46,13 @@ UNCHECKED = {"seqpa._kernel.single"}
 KERNELS = sorted(p for p in Path("seqpa/_kernel").glob("*.py") if not p.stem.startswith("_"))
 SHARED = "seqpa._kernel._cython"
 
+CHECKED = os.environ.get("SEQPA_CHECKED") == "1"
+if os.environ.get("SEQPA_SANITIZE") == "1":
+    # Without what lets the compiler assume that nothing goes wrong, and with lines to report.
+    SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+    COMPILE = SHARED_COMPILE = ["-O1", "-g1", "-fno-omit-frame-pointer", *SANITIZE]
+    LINK = SANITIZE
+
 WORKERS = os.cpu_count() or 1
 
 
@@ -59,10 +68,10 @@ def main() -> None:
         shared_utility_qualified_name=SHARED,
         compiler_directives={
             "language_level": 3,
-            "boundscheck": False,
+            "boundscheck": CHECKED,
             "wraparound": False,
             "cdivision": True,
-            "initializedcheck": False,
+            "initializedcheck": CHECKED,
         },
     )
     for extension in extensions:  # set here, since cythonize makes new ones and forgets some of it

@@ -25,7 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "locks"),
     ("file_locks",),
     ("files", "yaml_nodes"),
-    ("schemes",),
+    ("array_files", "schemes"),
     ("_kernel",),
     ("core",),
     ("data",),

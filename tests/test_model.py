@@ -20,8 +20,9 @@ from safetensors.numpy import save_file
 from sklearn.base import clone
 
 from seqpa import Hierarchy, SequenceTagger
+from seqpa.array_files import checksum
 from seqpa.errors import SeqpaError
-from seqpa.model import _checksum, model_header
+from seqpa.model import model_header
 
 WORDS = [["the", "dog", "saw", "rain"], ["a", "saw", "cut", "the", "rain"], ["rain", "fell"]] * 2
 TAGS = [["D", "N", "V", "N"], ["D", "N", "V", "D", "N"], ["N", "V"]] * 2
@@ -489,7 +490,7 @@ def forged(source: Path, target: Path, change: Change) -> Path:
         header = json.loads(file.metadata()["seqpa"])
         arrays = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118
     change(header, arrays)
-    header["checksum"] = _checksum(header, arrays)
+    header["checksum"] = checksum(header, arrays)
     save_file(arrays, target, {"seqpa": json.dumps(header)})
     return target
 

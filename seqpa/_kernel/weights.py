@@ -242,9 +242,10 @@ class Weights:
         for j in range(rows.indptr[i], end):
             if cython.compiled:
                 at = rows.indices[j + ahead] * self.width + k
-                prefetch(cython.address(self.flat[at]))
-                prefetch(cython.address(self.flat[at + sums]))
-                prefetch(cython.address(self.flat[at + last]))
+                with cython.boundscheck(False):  # nothing is read: it may be behind the end
+                    prefetch(cython.address(self.flat[at]))
+                    prefetch(cython.address(self.flat[at + sums]))
+                    prefetch(cython.address(self.flat[at + last]))
             at = rows.indices[j] * self.width + k
             x = rows.data[j]
             s0 = s0 + x * self.flat[at]
@@ -289,8 +290,9 @@ class Weights:
         for j in range(rows.indptr[i], end):
             if cython.compiled:
                 at = rows.indices[j + ahead] * self.width + k + 1
-                prefetch(cython.address(self.flat[at]))
-                prefetch(cython.address(self.flat[at + sums]))
+                with cython.boundscheck(False):
+                    prefetch(cython.address(self.flat[at]))
+                    prefetch(cython.address(self.flat[at + sums]))
             at = rows.indices[j] * self.width + k
             s0 = s0 + rows.data[j] * self.flat[at]
             s1 = s1 + rows.data[j] * self.flat[at + 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable
 from functools import cache
 from numbers import Integral, Real
@@ -28,7 +28,8 @@ def above_zero(value: Any) -> bool:
 def from_zero(value: Any) -> bool:
     """Whether it is a finite number, 0 or above."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    return is_number and math.isfinite(value) and value >= 0
+    # A whole number may be finite and yet larger than any float.
+    return is_number and 0 <= value <= sys.float_info.max
 
 
 def is_whole(value: Any) -> bool:

@@ -7,6 +7,7 @@ function, look for a competitor among the n best, and give a full store more mem
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -131,7 +132,7 @@ class ChainLearner:
             )
         if self.update not in UPDATES:
             raise SeqpaError(f"update {self.update!r} is unknown: choose {', '.join(UPDATES)}")
-        if not (isinstance(self.C, Real) and 0 < self.C < np.inf):
+        if not (isinstance(self.C, Real) and 0 < self.C <= sys.float_info.max):
             raise SeqpaError(f"C is {self.C!r}: it must be a positive number")
         if self.update == "max-loss" and self.cost.kind != "zero-one":
             raise SeqpaError(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from seqpa._kernel import strings
 from seqpa.errors import SeqpaError
 from seqpa.evaluate import evaluate
+from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.inputs import FeatureSource
@@ -215,7 +216,9 @@ def with_new(labels: list[str], flat: list[str]) -> list[str]:
     >>> with_new(["B"], ["C", "B", "A"])
     ['B', 'A', 'C']
     """
-    return [*labels, *sorted(set(flat) - set(labels))]
+    new = sorted(set(flat) - set(labels))
+    check_label_names(new)
+    return [*labels, *new]
 
 
 def label_indices(flat: list[str], labels: list[str]) -> NDArray[np.int32]:
