@@ -38,6 +38,7 @@ INSIDE = [
     "seqpa.core.hinge",
     "seqpa.core.kernels",
     "seqpa.core.learner",
+    "seqpa.core.low_rank",
     "seqpa.core.mira",
     "seqpa.core.multiplicative",
     "seqpa.core.problems",

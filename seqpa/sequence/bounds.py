@@ -68,6 +68,15 @@ def check_covered(tagger: SequenceTagger) -> None:
     ----------
     tagger : SequenceTagger
         Before the run.
+
+    Examples
+    --------
+    >>> check_covered(SequenceTagger(algorithm="pa-i"))
+    >>> check_covered(SequenceTagger(batch_size=4))
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: no loss bound is proven for batch_size: 4: one step answers several \
+sentences, and PA 2006's proofs are about one; train without one
     """
     reasons = {
         "algorithm: arow": (
