@@ -34,6 +34,7 @@ from seqpa.config.build import (
     features_of,
     read_part,
     resources_of,
+    training_labels,
 )
 from seqpa.data import Corpus
 from seqpa.errors import SeqpaError
@@ -232,7 +233,10 @@ class TrainingRun:
 
     def _training(self) -> Iterator[Epoch]:
         try:
-            yield from self.tagger.training(self.train, dev=self.dev, record=self._with_certificate)
+            labels = training_labels(self.config, self.train)
+            yield from self.tagger.training(
+                self.train, labels, dev=self.dev, record=self._with_certificate
+            )
         except SeqpaError as error:
             # Of the training sentences only their number is known there.
             of_data = str(error).startswith("sentence ")
@@ -241,6 +245,8 @@ class TrainingRun:
 
     def _refuse_certificate(self, resume: bool) -> None:
         kind = self.config.cost.kind
+        if self.config.data.unlabelled is not None:
+            raise SeqpaError("a certificate needs all labels: leave out data.unlabelled")
         if resume:
             raise SeqpaError("a certificate needs the whole run: leave out --resume")
         if kind == "python":

@@ -19,6 +19,7 @@ import numpy as np
 
 Token = list[tuple[int, float]]  # (feature, value), features may repeat
 Path = tuple[int, ...]
+Given = tuple[int | None, ...]  # None: the label is not given
 Key = tuple[object, ...]
 Vector = dict[Key, float]
 Legal = Callable[[Path], bool]
@@ -121,6 +122,24 @@ def viterbi(emissions: np.ndarray, transitions: np.ndarray) -> tuple[float, list
     return float(scores.max()), path[::-1]
 
 
+def max_loss(
+    emissions: np.ndarray, transitions: np.ndarray, costs: np.ndarray
+) -> tuple[float, list[int]]:
+    """argmax score + √cost for chains too long to try everything: the best beginning for every
+    total cost and last label, none left out; costs[t, y] are whole numbers."""
+    beginnings: dict[tuple[int, int], tuple[float, list[int]]] = {}
+    for t, row in enumerate(emissions):
+        longer: dict[tuple[int, int], tuple[float, list[int]]] = {}
+        for y, score in enumerate(row):
+            before = [(c, s + transitions[p, y], path) for (c, p), (s, path) in beginnings.items()]
+            for c, s, path in before if t else [(0, 0.0, [])]:
+                key = (c + int(costs[t, y]), y)
+                if key not in longer or s + score > longer[key][0]:
+                    longer[key] = (s + score, [*path, y])
+        beginnings = longer
+    return max((s + math.sqrt(c), path) for (c, _), (s, path) in beginnings.items())
+
+
 # Constraints, as regular expressions over whole sequences
 
 
@@ -219,13 +238,19 @@ def step(algorithm: str, r: float, score: float, norm2: float, C: float) -> floa
 class Choice(NamedTuple):
     """What a sentence asks of the present weights.
 
-    predicted, competitor  the best sequence, and the one of the constraint
-    gap                    by how much the choice of both was made; small: rounding might decide
+    predicted, competitor  the best sequence, and the wrong one of the constraint
+    right                  the best sequence that has the labels given
+    gap                    by how much the choices were made; small: rounding might decide
     """
 
     predicted: Path
     competitor: Path
+    right: Path
     gap: float
+
+
+def obeys(path: Path, gold: Given) -> bool:
+    return all(g is None or g == y for g, y in zip(gold, path, strict=True))
 
 
 @dataclass
@@ -234,6 +259,7 @@ class Trainer:
 
     AROW keeps a variance for each weight, 1 at first: its inverse grows by δ²/r, r = 1/2C, with
     every step, and lengths and steps are scaled by it (Crammer, Kulesza and Dredze 2009, diagonal).
+    Labels may be missing: costs count those that are given, as if the others were as predicted.
     """
 
     labels: Sequence[str]
@@ -248,47 +274,57 @@ class Trainer:
     seen: list[Vector] = field(default_factory=list)
     rounds: list[tuple[float, float, float, float]] = field(default_factory=list)
 
-    def rho(self, gold: Path, predicted: Path) -> float:
-        if gold == predicted:
+    def rho(self, gold: Given, predicted: Path) -> float:
+        if obeys(predicted, gold):
             return 0.0
-        return self.cost([self.labels[y] for y in gold], [self.labels[y] for y in predicted])
+        filled = [y if g is None else g for g, y in zip(gold, predicted, strict=True)]
+        return self.cost([self.labels[y] for y in filled], [self.labels[y] for y in predicted])
 
-    def choose(self, sentence: Sentence, gold: Path) -> Choice:
+    def margin(self, gold: Given, path: Path) -> float:
+        rho = self.rho(gold, path)
+        return rho if self.update == "loss-augmented" else math.sqrt(rho)
+
+    def choose(self, sentence: Sentence, gold: Given) -> Choice:
         order = ranked(self.w, sentence, len(self.labels), self.legal)
         predicted = order[0][1]
         gap = order[0][0] - order[1][0] if len(order) > 1 else math.inf
+        allowed = [(score, path) for score, path in order if obeys(path, gold)]
+        right_score, right = allowed[0]
+        if len(allowed) > 1:
+            gap = min(gap, right_score - allowed[1][0])
         if self.update == "prediction-based":
-            return Choice(predicted, predicted, gap)
-        candidates = order if self.update == "max-loss" else order[: self.n_best]
+            return Choice(predicted, predicted, right, gap)
+        candidates = order[: self.n_best] if self.update == "n-best" else order
         if len(order) > len(candidates):
             gap = min(gap, order[self.n_best - 1][0] - order[self.n_best][0])
-        values = {path: score + math.sqrt(self.rho(gold, path)) for score, path in candidates}
-        values[gold] = next(score for score, path in order if path == gold)
+        values = {path: score + self.margin(gold, path) for score, path in candidates}
+        values[right] = right_score
         best = sorted(values, key=lambda path: -values[path])
         if len(best) > 1:
             gap = min(gap, values[best[0]] - values[best[1]])
-        delta_score = values[gold] - (values[best[0]] - math.sqrt(self.rho(gold, best[0])))
-        if self.algorithm == "perceptron" and best[0] != gold:
+        delta_score = right_score - (values[best[0]] - self.margin(gold, best[0]))
+        if self.algorithm == "perceptron" and best[0] != right:
             gap = min(gap, abs(delta_score))
-        return Choice(predicted, best[0], gap)
+        return Choice(predicted, best[0], right, gap)
 
-    def learn(self, sentence: Sentence, gold: Path) -> None:
-        predicted, competitor, _ = self.choose(sentence, gold)
-        delta: Counter[Key] = Counter(phi(sentence, gold))
+    def learn(self, sentence: Sentence, gold: Given, importance: float = 1.0) -> None:
+        predicted, competitor, right, _ = self.choose(sentence, gold)
+        delta: Counter[Key] = Counter(phi(sentence, right))
         delta.subtract(phi(sentence, competitor))
         loss = tau = norm2 = 0.0
-        if competitor != gold:
+        C = self.C * importance
+        if not obeys(competitor, gold):
             norm2 = math.fsum(v * v / self.precision.get(key, 1.0) for key, v in delta.items())
             score = dot(self.w, delta)
-            r = math.sqrt(self.rho(gold, competitor)) - score
+            r = self.margin(gold, competitor) - score
             loss = max(r, 0.0)
-            tau = step(self.algorithm, r, score, norm2, self.C)
+            tau = step(self.algorithm, r, score, norm2, C)
             self.w = dict(self.w)
             for key, value in delta.items():
                 scale = self.precision.get(key, 1.0)
                 self.w[key] = self.w.get(key, 0.0) + tau * value / scale
                 if self.algorithm == "arow" and tau > 0.0:
-                    self.precision[key] = scale + 2.0 * self.C * value * value
+                    self.precision[key] = scale + 2.0 * C * value * value
         self.seen.append(self.w)
         self.rounds.append((loss, tau, norm2, self.rho(gold, predicted)))
 

@@ -142,8 +142,8 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
         "is not in the hierarchy",
     ),
     "max-loss with a cost that has none": (
-        ["train", "c.yaml", "--set", "learner.update=max-loss"],
-        "max-loss' is exact for the cost 'zero-one' alone",
+        ["train", "c.yaml", "--set", "learner.update=max-loss", "--set", "cost.kind=span"],
+        "max-loss' is for the cost 'zero-one' and for sums over tokens of whole numbers",
     ),
     "no such model": (["tag", "no.safetensors", "empty.conll"], "no.safetensors: "),
     "a model that is none": (["tag", "c.yaml", "empty.conll"], "damaged, or no seqpa model"),

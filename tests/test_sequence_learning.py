@@ -24,11 +24,12 @@ from seqpa import Hierarchy, SequenceTagger
 from seqpa.errors import SeqpaError
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.costs import sequence_cost
-from seqpa.sequence.learner import ChainLearner, Epoch
+from seqpa.sequence.learner import NO_WEIGHTS, ChainLearner, Epoch
 from seqpa.sequence.weights import TrainingWeights
 
 LABELS = ("B-x", "I-x", "O")
 TABLE = {("B-x", "I-x"): 0.3, ("B-x", "O"): 2.5, ("I-x", "O"): 1.7, ("O", "B-x"): 4.0}
+WHOLE = {("B-x", "I-x"): 0.0, ("B-x", "O"): 7.0, ("I-x", "O"): 2.0, ("O", "B-x"): 40.0}
 # A tree over the labels themselves; the twin knows its edges only.
 EDGES = [("top", "in"), ("in", "B-x"), ("in", "I-x"), ("top", "O")]
 
@@ -43,6 +44,7 @@ COSTS: dict[str, tuple[Any, reference.Cost]] = {
     "zero-one": ("zero-one", reference.zero_one),
     "span": ("span", reference.span),
     "matrix": (TABLE, reference.summed(TABLE)),
+    "whole": (WHOLE, reference.summed(WHOLE)),
     "hierarchy": (
         Hierarchy({"in": {"B-x": None, "I-x": None}, "O": None}),
         reference.tree(EDGES),
@@ -52,9 +54,10 @@ COSTS: dict[str, tuple[Any, reference.Cost]] = {
 ALGORITHMS = ("perceptron", "pa", "pa-i", "pa-ii", "arow")
 UPDATES = [
     (update, cost)
-    for update in ("prediction-based", "max-loss", "n-best")
+    for update in ("prediction-based", "loss-augmented", "max-loss", "n-best")
     for cost in COSTS
-    if update != "max-loss" or cost == "zero-one"
+    if (update != "max-loss" or cost in ("zero-one", "hamming", "whole", "hierarchy"))
+    and (update != "loss-augmented" or cost in ("hamming", "matrix", "whole", "hierarchy"))
 ]
 # Closer decisions might be made otherwise in float32; such a sentence is passed over.
 CLEAR = 1e-3
@@ -79,11 +82,17 @@ def run_both(
     constraints: Any = None,
     from_zero: bool = False,
     n_sentences: int = 12,
+    given: float = 1.0,
+    weighted: bool = False,
 ) -> Outcome:
-    """The same sentences through both trainers, those whose decision is too close left out."""
+    """The same sentences through both trainers, those whose decision is too close left out.
+
+    given     the share of tokens whose label is given
+    weighted  whether sentences have weights
+    """
     K = len(labels)
     C = float(rng.uniform(0.05, 1.0))
-    given, naive = COSTS[cost]
+    cost_given, naive = COSTS[cost]
     legal = reference.scheme(constraints, labels) if constraints else None
     n_best = int(rng.integers(1, 6))
     start = {} if from_zero else draw_weights(rng, n_features, K, n_steps, exact=False)
@@ -91,30 +100,38 @@ def run_both(
         start = {key: v for key, v in start.items() if key != ("transition", 2, 1)}
     twin = reference.Trainer(labels, algorithm, C, naive, update, n_best, legal, dict(start))
     sentences, golds, order = [], [], []
+    importance = rng.uniform(0.2, 3.0, n_sentences)
     for i in range(n_sentences):
         n = int(rng.choice(lengths))
         sentence = draw_sentence(rng, n, n_features, n_steps, real)
         paths = [p for p in itertools.product(range(K), repeat=n) if legal is None or legal(p)]
-        gold = paths[int(rng.integers(len(paths)))]
+        gold: reference.Given = paths[int(rng.integers(len(paths)))]
+        if given < 1.0:
+            gold = tuple(y if rng.random() < given else None for y in gold)
         sentences.append(sentence)
-        golds.append(gold)
-        if twin.choose(sentence, gold).gap > CLEAR or not twin.w:
+        golds.append(tuple(-1 if y is None else y for y in gold))
+        if twin.choose(sentence, gold).gap > CLEAR or not (twin.w or given < 1.0):
             order.append(i)
-            twin.learn(sentence, gold)
+            twin.learn(sentence, gold, importance[i] if weighted else 1.0)
     weights = TrainingWeights.thawed(
         frozen(start, n_features, K, n_steps), second_order=algorithm == "arow"
     )
     learner = ChainLearner(
         algorithm,
         C,
-        sequence_cost(given, labels),
+        sequence_cost(cost_given, labels),
         penalties(constraints, labels),
         labels,
         update,
         n_best,
     )
     totals = learner.epoch(
-        weights, encoded(sentences), flat(golds), np.array(order, np.int64), record=True
+        weights,
+        encoded(sentences),
+        flat(golds),
+        np.array(order, np.int64),
+        record=True,
+        importance=importance if weighted else NO_WEIGHTS,
     )
     return Outcome(twin, weights, totals)
 
@@ -296,7 +313,7 @@ def test_a_seed_decides_everything() -> None:
     assert weights(1, shuffle=False) == weights(2, shuffle=False)
 
 
-@pytest.mark.parametrize("cost", [name for name in COSTS if name != "zero-one"])
+@pytest.mark.parametrize("cost", ["span", "matrix", "function"])
 def test_max_loss_is_refused_where_it_is_not_exact(cost: str) -> None:
     with pytest.raises(SeqpaError, match="n-best"):
         SequenceTagger(cost=COSTS[cost][0], update="max-loss").fit(
@@ -469,3 +486,101 @@ def test_the_difference_of_a_long_sentence_is_merged_exactly(n: int, n_steps: in
     learner.epoch(weights, encoded([sentence]), flat([gold]), np.zeros(1, np.int64))
     expected = {key: tau * value for key, value in delta.items()}
     assert_equal_weights(thawed_dict(weights.freeze(False)), expected)
+
+
+# Loss-augmented updates
+
+
+@pytest.mark.pure
+def test_loss_augmented_asks_for_the_cost_itself() -> None:
+    # One token, two labels, w = 0.4 for the wrong one: score + ρ is 0 for A and 0.4 + 2.5 for B.
+    sentence = reference.Sentence([[(0, 1.0)]])
+    weights = TrainingWeights.thawed(frozen({("state", 0, 1): 0.4}, 1, 2, None))
+    cost = sequence_cost({"A": {"B": 2.5}}, "AB")
+    learner = ChainLearner("pa", 1.0, cost, penalties(None, "AB"), "AB", "loss-augmented")
+    gold, order = np.array([0], np.int32), np.array([0, 0])
+    totals = learner.epoch(weights, encoded([sentence]), gold, order, record=True)
+    np.testing.assert_allclose(totals.record, [[2.9, 1.45, 2.0, 2.5], [0, 0, 0, 0]], atol=1e-6)
+    assert thawed_dict(weights.freeze(False)) == pytest.approx(
+        {("state", 0, 0): 1.45, ("state", 0, 1): -1.05}
+    )
+
+
+@pytest.mark.pure
+def test_loss_augmented_learns_from_what_is_right_but_not_by_enough() -> None:
+    sentence = reference.Sentence([[(0, 1.0)]])
+    weights = TrainingWeights.thawed(frozen({("state", 0, 0): 0.25}, 1, 2, None))
+    learner = ChainLearner(
+        "pa", 1.0, sequence_cost("hamming", "AB"), penalties(None, "AB"), "AB", "loss-augmented"
+    )
+    totals = learner.epoch(
+        weights, encoded([sentence]), np.array([0], np.int32), np.array([0]), record=True
+    )
+    assert (totals.wrong_sentences, totals.wrong_tokens, totals.cost) == (0, 0, 0.0)
+    assert (totals.updates, totals.loss) == (1, 0.75)
+
+
+@pytest.mark.parametrize("cost", ["zero-one", "span", "function"])
+def test_loss_augmented_is_refused_where_the_cost_is_no_sum(cost: str) -> None:
+    with pytest.raises(SeqpaError, match="sum over tokens: 'hamming', a matrix or a Hierarchy"):
+        SequenceTagger(cost=COSTS[cost][0], update="loss-augmented").fit([[["a"]]], [["O"]])
+
+
+def test_loss_augmented_refuses_costs_that_drown_the_scores() -> None:
+    with pytest.raises(SeqpaError, match=r"up to 1e\+15: bring the largest, 1e\+20"):
+        SequenceTagger(cost={"A": {"B": 1e20}}, update="loss-augmented").fit(
+            [[["a"], ["b"]]], [["A", "B"]]
+        )
+
+
+# Labels that are not given
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("update", "cost"), UPDATES)
+def test_missing_labels_equal_the_dictionary_trainer(
+    algorithm: str, update: str, cost: str
+) -> None:
+    rng = np.random.default_rng([7, ALGORITHMS.index(algorithm), UPDATES.index((update, cost))])
+    learned = 0
+    for trial in range(6):
+        outcome = run_both(
+            rng,
+            algorithm,
+            cost,
+            update,
+            n_steps=2 if trial % 3 == 2 else None,
+            constraints="bio" if trial % 2 else None,
+            given=0.5,
+            weighted=algorithm not in ("perceptron", "pa"),
+        )
+        assert_twins(outcome)
+        learned += outcome.totals.updates
+    assert learned >= 10
+
+
+@pytest.mark.pure
+@settings(max_examples=40)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(ALGORITHMS),
+    st.sampled_from(UPDATES),
+    st.floats(0.0, 1.0),
+    st.booleans(),
+)
+def test_missing_labels_and_weights_equal_the_dictionary_trainer_on_any_chain(
+    seed: int, algorithm: str, chosen: tuple[str, str], share: float, pairs: bool
+) -> None:
+    update, cost = chosen
+    outcome = run_both(
+        np.random.default_rng(seed),
+        algorithm,
+        cost,
+        update,
+        lengths=range(4),
+        n_steps=2 if pairs else None,
+        n_sentences=6,
+        given=share,
+        weighted=True,
+    )
+    assert_twins(outcome)

@@ -40,7 +40,7 @@ from seqpa.errors import SeqpaError
         ([[b"a"]], [["N"]], "not bytes"),
         ([["a"], ["b"]], [["N"], [1]], "sentence 2: the label 1 is not a string"),
         (np.array(3), [["N"]], "X is of type ndarray"),
-        ([["a"]], [[None]], "None is not a string"),
+        ([["a"]], [[None]], "every label is None"),
         ([["a"]], None, "y is missing"),
         ([], [], "no token"),
         ([[], []], [[], []], "no token"),

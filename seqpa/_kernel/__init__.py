@@ -17,6 +17,7 @@ store    the weights of their features
 compose  sums of features' weights
 chain    first-order chains: Viterbi
 nbest    the n best label sequences of a chain
+max_loss the label sequence of the highest score + √cost
 trainer  the epoch loop of chains
 strings  words to numbers
 given_features
@@ -56,6 +57,7 @@ _MODULES = (
     "compose",
     "chain",
     "nbest",
+    "max_loss",
     "trainer",
     "strings",
     "given_features",

@@ -28,6 +28,9 @@ cdef class Chain:
     cdef void relax(self, Py_ssize_t t, Scratch work) noexcept nogil
     cdef void relax_pairs(self, Py_ssize_t t, Scratch work) noexcept nogil
     cdef Py_ssize_t before(self, bint pairs, Py_ssize_t t, Py_ssize_t y, Scratch work) noexcept nogil
-    cdef bint viterbi(self, Sequences data, Py_ssize_t i, const int[::1] fixed, Scratch work) noexcept nogil
+    cdef void augment(self, int label, float scale, Scratch work) noexcept nogil
+    cdef void emission(self, Sequences data, Py_ssize_t begin, Py_ssize_t t, Scratch work) noexcept nogil
+    cdef bint viterbi(self, Sequences data, Py_ssize_t i, const int[::1] given, float scale, Scratch work) noexcept nogil
+    cdef double step_score(self, Sequences data, Py_ssize_t t, Py_ssize_t p, Py_ssize_t y) noexcept nogil
     cpdef Py_ssize_t decode(self, Sequences data, Py_ssize_t begin, Py_ssize_t end, const int[::1] fixed, Scratch work, int[::1] out) except? -2
     cpdef double score(self, Sequences data, Py_ssize_t i, const int[::1] path, Scratch work) except? -1

@@ -118,15 +118,48 @@ class Chain:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def augment(self, label: cython.int, scale: cython.float, work: Scratch) -> cython.void:
+        """Add to each label's emission what it costs in place of the label given, scaled."""
+        y: cython.Py_ssize_t
+        if label >= 0:
+            for y in range(self.store.width):
+                work.em[y] += scale * work.cost[label, y]
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def emission(
+        self, data: Sequences, begin: cython.Py_ssize_t, t: cython.Py_ssize_t, work: Scratch
+    ) -> cython.void:
+        """work.em of the t-th token of the sentence that begins at `begin`."""
+        y: cython.Py_ssize_t
+        if work.ready:
+            for y in range(self.store.width):
+                work.em[y] = work.ems[t, y]
+            return
+        self.store.emission(data, begin + t, work)
+        if work.has_ems:
+            for y in range(self.store.width):
+                work.ems[t, y] = work.em[y]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def viterbi(
         self,
         data: Sequences,
         i: cython.Py_ssize_t,
-        fixed: cython.const[cython.int][::1],
+        given: cython.const[cython.int][::1],
+        scale: cython.float,
         work: Scratch,
     ) -> cython.bint:
         """work.path = the best label sequence of sentence i; of equals, that whose labels come
         first, seen from the end. False: no sequence is legal.
+
+        `given` is empty, or holds for every token a label, or −1. With the scale 0 these labels are
+        obeyed. Else the others are paid for: each adds scale times its cost in place of the label
+        given to the emission, so that the best score + scale · ρ is found.
 
         work.s[t, y] is the score of the best sequence up to t that ends in y, relative to the best
         of the position before, so that scores stay exact however long the sentence is. Which label
@@ -141,16 +174,19 @@ class Chain:
         top: cython.float = 0.0
         before: cython.float
         bar: cython.float
-        has_fixed: cython.bint = fixed.shape[0] > 0
+        has_given: cython.bint = given.shape[0] > 0
         legal: cython.bint = True
         if n == 0:
             return True
         for y in range(self.store.width):
             work.best[y] = self.first[y]
         for t in range(n):
-            self.store.emission(data, begin + t, work)
-            if has_fixed:
-                self.mask(fixed[begin + t], work.em)
+            self.emission(data, begin, t, work)
+            if has_given:
+                if scale == 0.0:
+                    self.mask(given[begin + t], work.em)
+                else:
+                    self.augment(given[begin + t], scale, work)
             before = top
             top = 4.0 * _FORBIDDEN
             bar = 4.0 * _FORBIDDEN
@@ -287,6 +323,30 @@ class Chain:
                 best = p
         return best
 
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def step_score(
+        self,
+        data: Sequences,
+        t: cython.Py_ssize_t,
+        p: cython.Py_ssize_t,
+        y: cython.Py_ssize_t,
+    ) -> cython.double:
+        """The score of the step into token t of all, from label p to label y."""
+        j: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        value: cython.double = 1.0
+        total: cython.double = self.trans[p, y]
+        if data.has_pairs:
+            for j in range(data.pair_indptr[t], data.pair_indptr[t + 1]):
+                at = self.pair_store.find(data.pair_features[j], p * self.store.width + y)
+                if at >= 0:
+                    if data.has_pair_values:
+                        value = data.pair_values[j]
+                    total += value * self.pair_store.arena[at]
+        return total
+
     @cython.ccall
     @cython.exceptval(-2, check=True)
     def decode(
@@ -309,7 +369,7 @@ class Chain:
         bad: cython.Py_ssize_t = -1
         with cython.nogil:
             for i in range(begin, end):
-                if not self.viterbi(data, i, fixed, work) and bad < 0:
+                if not self.viterbi(data, i, fixed, 0.0, work) and bad < 0:
                     bad = i
                 first = data.starts[i]
                 for t in range(data.starts[i + 1] - first):

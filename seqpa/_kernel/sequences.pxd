@@ -26,3 +26,7 @@ cdef class Scratch:
     cdef float[:, ::1] pairs
     cdef float[::1] flat_pairs
     cdef int[::1] path
+    cdef float[:, ::1] ems
+    cdef bint has_ems
+    cdef bint ready
+    cdef const float[:, ::1] cost

@@ -25,9 +25,13 @@ class Scratch:
     best     (width,) the best score of each label of the next token, before its emission
     pairs    (labels, width) transitions into one token; flat_pairs the same in one dimension
     path     (n,) the labels that were found
+    ems      (n, width) the emissions of all tokens, for decoding the same sentence again; or empty
+    ready    whether they are there: then they are read, not computed
+    cost     (labels, width) what each label (column) costs in place of another (row), for
+             loss-augmented decoding; or empty
     """
 
-    def __init__(self, em, picked, s, kept, n_kept, best, pairs, path):
+    def __init__(self, em, picked, s, kept, n_kept, best, pairs, path, ems, cost):
         self.em = em
         self.picked = picked
         self.s = s
@@ -37,6 +41,10 @@ class Scratch:
         self.pairs = pairs
         self.flat_pairs = pairs.reshape(-1)
         self.path = path
+        self.ems = ems
+        self.has_ems = len(ems) > 0
+        self.ready = False
+        self.cost = cost
 
 
 @cython.final

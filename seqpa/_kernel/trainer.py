@@ -1,7 +1,8 @@
 """The epoch loop of chains: decode, cost, τ (steps.py), update, averaging.
 
-Prediction-based cost-sensitive updates (PA 2006, Eq. 44-49, with the Φ of Eq. 59).
-C types of attributes stand in trainer.pxd.
+Cost-sensitive updates (PA 2006, Eq. 44-49, with the Φ of Eq. 59). Where a token's label is not
+given, the right side is the best label sequence that has all labels given, and costs count these
+alone. C types of attributes stand in trainer.pxd.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.libc.math import sqrt
+    from cython.cimports.seqpa._kernel.max_loss import MaxLoss
     from cython.cimports.seqpa._kernel.sequences import Scratch, Sequences
     from cython.cimports.seqpa._kernel.steps import step_size
     from cython.cimports.seqpa._kernel.store import SparseDelta
 else:
     from math import sqrt
 
+    from seqpa._kernel.max_loss import MaxLoss
     from seqpa._kernel.sequences import Scratch, Sequences
     from seqpa._kernel.steps import step_size
     from seqpa._kernel.store import SparseDelta
@@ -30,10 +33,12 @@ DONE = 0  # all sentences of the order
 NEEDS_SPACE = 1  # a store is full: grow it and call again with the same arguments
 NEEDS_COST = 2  # a mistake whose cost only Python knows: call again with it
 TOO_FAR = 3  # the step would be longer than LONGEST; it was not made
+NEEDS_TABLE = 4  # the table of the max-loss search is full: give it a larger one and call again
 _DONE = cython.declare(cython.int, DONE)
 _NEEDS_SPACE = cython.declare(cython.int, NEEDS_SPACE)
 _NEEDS_COST = cython.declare(cython.int, NEEDS_COST)
 _TOO_FAR = cython.declare(cython.int, TOO_FAR)
+_NEEDS_TABLE = cython.declare(cython.int, NEEDS_TABLE)
 # The longest step: weights and their sums are float32, and forbidden labels have the score -1e30.
 LONGEST = 1e15
 
@@ -43,18 +48,29 @@ _MATRIX = cython.declare(cython.int, 2)
 _PYTHON = cython.declare(cython.int, 3)
 COSTS = {"hamming": _HAMMING, "zero-one": _ZERO_ONE, "matrix": _MATRIX, "python": _PYTHON}
 
+# Which wrong sequence, the competitor, a sentence's constraint names.
+_PREDICTION = cython.declare(cython.int, 0)
+_AUGMENTED = cython.declare(cython.int, 1)
+_MAX_LOSS = cython.declare(cython.int, 2)
+UPDATES = {"prediction-based": _PREDICTION, "loss-augmented": _AUGMENTED, "max-loss": _MAX_LOSS}
+
 
 @cython.final
 @cython.cclass
 class Trainer:
     """Moves the weights of a chain, sentence by sentence.
 
+    update           one of UPDATES: the competitor is the prediction, or the best score + ρ, or
+                     the best score + √ρ
+    max_loss         which finds the latter, or None
     cost_kind, cost  one of COSTS: Hamming, zero-one, the label × label matrix `cost` summed over
                      tokens, or a function that Python calls
     trans, trans_sums, trans_gains   chain.trans in one dimension; averaging sums, and gains in
                      precision, of its weights
     delta, pair_delta, trans_delta   buffers for δ over the weights of features, of features on
                      label pairs, and of transitions
+    right, guess, rival   (longest,): the label sequence of the right side, the prediction where it
+                     is not the competitor, and a buffer
     clock            (1,): sentences seen so far; it moves with the weights, whatever interrupts
                      the caller
     second_order     AROW's geometry: each weight has a variance σ = 1/(1 + gain), length is
@@ -65,6 +81,8 @@ class Trainer:
     def __init__(
         self,
         chain,
+        update,
+        max_loss: MaxLoss | None,
         step,
         C,
         cost_kind,
@@ -75,11 +93,16 @@ class Trainer:
         delta,
         pair_delta,
         trans_delta,
+        right,
+        guess,
+        rival,
         averaging,
         second_order,
         clock,
     ):
         self.chain = chain
+        self.update = update
+        self.max_loss = max_loss
         self.step = step
         self.C = C
         self.cost_kind = cost_kind
@@ -90,6 +113,9 @@ class Trainer:
         self.delta = delta
         self.pair_delta = pair_delta
         self.trans_delta = trans_delta
+        self.right = right
+        self.guess = guess
+        self.rival = rival
         self.averaging = averaging
         self.second_order = second_order
         self.clock = clock
@@ -124,7 +150,6 @@ class Trainer:
         data: Sequences,
         begin: cython.Py_ssize_t,
         n: cython.Py_ssize_t,
-        gold: cython.const[cython.int][::1],
         path: cython.int[::1],
     ) -> cython.bint:
         """Give every weight that the update will change its place, so that none moves during it.
@@ -133,23 +158,23 @@ class Trainer:
         t: cython.Py_ssize_t
         width: cython.Py_ssize_t = self.chain.store.width
         for t in range(n):
-            if gold[begin + t] != path[t] and not self.chain.store.ensure_all(
+            if self.right[t] != path[t] and not self.chain.store.ensure_all(
                 data.features,
                 data.indptr[begin + t],
                 data.indptr[begin + t + 1],
-                gold[begin + t],
+                self.right[t],
                 path[t],
             ):
                 return False
             if (
                 data.has_pairs
                 and t > 0
-                and (gold[begin + t] != path[t] or gold[begin + t - 1] != path[t - 1])
+                and (self.right[t] != path[t] or self.right[t - 1] != path[t - 1])
                 and not self.chain.pair_store.ensure_all(
                     data.pair_features,
                     data.pair_indptr[begin + t],
                     data.pair_indptr[begin + t + 1],
-                    gold[begin + t - 1] * width + gold[begin + t],
+                    self.right[t - 1] * width + self.right[t],
                     path[t - 1] * width + path[t],
                 )
             ):
@@ -164,10 +189,9 @@ class Trainer:
         data: Sequences,
         begin: cython.Py_ssize_t,
         n: cython.Py_ssize_t,
-        gold: cython.const[cython.int][::1],
         path: cython.int[::1],
     ) -> cython.void:
-        """δ = Φ(x, gold) − Φ(x, path), equal features merged."""
+        """δ = Φ(x, right) − Φ(x, path), equal features merged."""
         t: cython.Py_ssize_t
         g: cython.Py_ssize_t
         p: cython.Py_ssize_t
@@ -176,7 +200,7 @@ class Trainer:
         self.pair_delta.clear()
         self.trans_delta.clear()
         for t in range(n):
-            g = gold[begin + t]
+            g = self.right[t]
             p = path[t]
             if g != p:
                 self.chain.store.collect(
@@ -189,8 +213,8 @@ class Trainer:
                     p,
                     self.delta,
                 )
-            if t > 0 and (g != p or gold[begin + t - 1] != path[t - 1]):
-                g = gold[begin + t - 1] * width + g
+            if t > 0 and (g != p or self.right[t - 1] != path[t - 1]):
+                g = self.right[t - 1] * width + g
                 p = path[t - 1] * width + p
                 self.trans_delta.add(g, 1.0)
                 self.trans_delta.add(p, -1.0)
@@ -251,7 +275,7 @@ class Trainer:
             amount = tau * delta.amounts[i]
             if self.second_order and amount != 0.0:
                 amount = amount / (1.0 + cython.cast(cython.double, gains[at]))
-                gains[at] += 2.0 * self.C * delta.amounts[i] * delta.amounts[i]
+                gains[at] += 2.0 * self.own_C * delta.amounts[i] * delta.amounts[i]
             before = cython.cast(cython.double, weights[at])
             weights[at] += amount
             if self.averaging:
@@ -304,7 +328,7 @@ class Trainer:
         gold: cython.const[cython.int][::1],
         path: cython.int[::1],
     ) -> cython.double:
-        """ρ(gold, path) of a mistake; −1 where only Python can compute it."""
+        """ρ(gold, path) of a mistake, over the labels given; −1 where only Python knows it."""
         t: cython.Py_ssize_t
         total: cython.double = 0.0
         if self.cost_kind == _PYTHON:
@@ -312,12 +336,100 @@ class Trainer:
         if self.cost_kind == _ZERO_ONE:
             return 1.0
         for t in range(n):
-            if gold[begin + t] != path[t]:
+            if gold[begin + t] >= 0 and gold[begin + t] != path[t]:
                 if self.cost_kind == _HAMMING:
                     total += 1.0
                 else:
                     total += cython.cast(cython.double, self.cost[gold[begin + t], path[t]])
         return total
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def count_wrong(
+        self,
+        begin: cython.Py_ssize_t,
+        n: cython.Py_ssize_t,
+        gold: cython.const[cython.int][::1],
+        path: cython.int[::1],
+    ) -> cython.Py_ssize_t:
+        """How many of the labels given the path does not have."""
+        t: cython.Py_ssize_t
+        wrong: cython.Py_ssize_t = 0
+        for t in range(n):
+            if gold[begin + t] >= 0 and path[t] != gold[begin + t]:
+                wrong += 1
+        return wrong
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def find_competitor(
+        self,
+        data: Sequences,
+        i: cython.Py_ssize_t,
+        gold: cython.const[cython.int][::1],
+        no_labels: cython.const[cython.int][::1],
+        work: Scratch,
+    ) -> cython.bint:
+        """work.path = the wrong sequence of the constraint; guess = the prediction, if another.
+
+        False: the table of the max-loss search is full."""
+        t: cython.Py_ssize_t
+        begin: cython.Py_ssize_t = data.starts[i]
+        n: cython.Py_ssize_t = data.starts[i + 1] - begin
+        if self.update == _PREDICTION:
+            self.chain.viterbi(data, i, no_labels, 0.0, work)
+            work.ready = work.has_ems
+            return True
+        if self.update == _AUGMENTED:
+            self.chain.viterbi(data, i, gold, 1.0, work)
+            work.ready = True
+        else:
+            if not self.max_loss.find(self.chain, data, i, gold, work):
+                return False
+            for t in range(n):
+                work.path[t] = self.max_loss.path[t]
+        if self.count_wrong(begin, n, gold, work.path) == 0:
+            # No other sequence comes as near as its cost: this is also the prediction.
+            for t in range(n):
+                self.guess[t] = work.path[t]
+            return True
+        for t in range(n):
+            self.rival[t] = work.path[t]
+        self.chain.viterbi(data, i, no_labels, 0.0, work)
+        for t in range(n):
+            self.guess[t] = work.path[t]
+            work.path[t] = self.rival[t]
+        return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def find_right(
+        self,
+        data: Sequences,
+        i: cython.Py_ssize_t,
+        gold: cython.const[cython.int][::1],
+        work: Scratch,
+    ) -> cython.void:
+        """right = gold; where some labels are not given, the best sequence that has the others."""
+        t: cython.Py_ssize_t
+        begin: cython.Py_ssize_t = data.starts[i]
+        n: cython.Py_ssize_t = data.starts[i + 1] - begin
+        whole: cython.bint = True
+        for t in range(n):
+            self.right[t] = gold[begin + t]
+            if gold[begin + t] < 0:
+                whole = False
+        if whole:
+            return
+        for t in range(n):
+            self.rival[t] = work.path[t]
+        self.chain.viterbi(data, i, gold, 0.0, work)
+        for t in range(n):
+            self.right[t] = work.path[t]
+            work.path[t] = self.rival[t]
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
@@ -325,6 +437,7 @@ class Trainer:
         self,
         data: Sequences,
         gold: cython.const[cython.int][::1],
+        importance: cython.const[cython.double][::1],
         order: cython.const[cython.longlong][::1],
         given_path: cython.bint,
         given_cost: cython.double,
@@ -335,14 +448,17 @@ class Trainer:
         """Train on the sentences of `order`, from where the last call stopped.
 
         Returns DONE, NEEDS_SPACE, NEEDS_COST (work.path is the mistake; call again with its cost
-        as given_cost, which is −1 otherwise) or TOO_FAR.
+        as given_cost, which is −1 otherwise), TOO_FAR or NEEDS_TABLE (no path is given then).
+        gold        each token's label, −1 where it is not given
+        importance  what the C of each sentence is multiplied by; empty: nothing
         given_path  work.path already holds the competitor of the first sentence: it was there when
-                    the last call stopped, or the caller found it (max-loss)
+                    the last call stopped, or the caller found it (n-best)
         no_labels   empty: no token's label is fixed
+        work        with `ems` where a sentence is decoded more than once: for competitors other
+                    than the prediction, and for labels that are not given
         record      (sentences, 4): loss, τ, ‖δ‖², cost of each; or empty
         """
         i: cython.Py_ssize_t
-        t: cython.Py_ssize_t
         begin: cython.Py_ssize_t
         n: cython.Py_ssize_t
         wrong: cython.Py_ssize_t
@@ -356,13 +472,12 @@ class Trainer:
                 i = order[self.position]
                 begin = data.starts[i]
                 n = data.starts[i + 1] - begin
-                if not given_path:
-                    self.chain.viterbi(data, i, no_labels, work)
+                work.ready = False
+                if not given_path and not self.find_competitor(data, i, gold, no_labels, work):
+                    status = _NEEDS_TABLE
+                    break
                 given_path = False
-                wrong = 0
-                for t in range(n):
-                    if work.path[t] != gold[begin + t]:
-                        wrong += 1
+                wrong = self.count_wrong(begin, n, gold, work.path)
                 if wrong > 0:
                     rho = given_cost
                     if rho < 0.0:
@@ -370,19 +485,29 @@ class Trainer:
                     if rho < 0.0:
                         status = _NEEDS_COST
                         break
-                    if not self.reserve(data, begin, n, gold, work.path):
+                    self.find_right(data, i, gold, work)
+                    if not self.reserve(data, begin, n, work.path):
                         status = _NEEDS_SPACE
                         break
-                    self.collect(data, begin, n, gold, work.path)
+                    self.collect(data, begin, n, work.path)
                     self.measure_all()
-                    r = sqrt(rho) - self.score
-                    tau = step_size(self.step, r, self.score, self.norm2, self.C)
+                    self.own_C = self.C
+                    if importance.shape[0] > 0:
+                        self.own_C = self.C * importance[i]
+                    r = (rho if self.update == _AUGMENTED else sqrt(rho)) - self.score
+                    tau = step_size(self.step, r, self.score, self.norm2, self.own_C)
+                    if self.update == _AUGMENTED and r <= 0.0:
+                        tau = 0.0
                     if abs(tau) * sqrt(self.norm2) > longest:
                         status = _TOO_FAR
                         break
                     if tau != 0.0:
                         self.apply_all(tau)
-                    self.mistakes += 1
+                    if self.update != _PREDICTION:
+                        wrong = self.count_wrong(begin, n, gold, self.guess)
+                        rho = self.known_cost(begin, n, gold, self.guess) if wrong > 0 else 0.0
+                    if wrong > 0:
+                        self.mistakes += 1
                     self.wrong_tokens += wrong
                     self.total_cost += rho
                     if r > 0.0:

@@ -112,7 +112,7 @@ class _Display(Protocol):
 def _display(run: TrainingRun) -> Iterator[_Display]:
     import sys
 
-    labels = len(set(run.train.labels or ()))
+    labels = len(set(run.train.labels or ()) - {run.config.data.unlabelled})
     print(
         f"training on {len(run.train):,} sentences, {run.train.n_tokens:,} tokens, "
         f"{labels:,} labels" + (f", after epoch {len(run.history)}" if run.resumed else ""),

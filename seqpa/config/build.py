@@ -53,6 +53,33 @@ def _scheme_of_constraints(config: Config) -> str | None:
     return constraints if isinstance(constraints, str) else None
 
 
+def training_labels(config: Config, corpus: Corpus) -> list[list[str | None]] | None:
+    """The labels of the training corpus where some may be missing, None in their place.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+    corpus : Corpus
+        The training corpus.
+
+    Returns
+    -------
+    list of lists, or None
+        None if the configuration has no mark for missing labels: then the corpus has them all.
+
+    Examples
+    --------
+    >>> config = Config.model_validate({"data": {"train": "a.conll", "unlabelled": "?"}})
+    >>> training_labels(config, Corpus.from_sentences([["so", "it"]], [["?", "P"]]))
+    [[None, 'P']]
+    """
+    mark = config.data.unlabelled
+    if mark is None:
+        return None
+    return [[None if label == mark else label for label in labels] for labels in corpus.y]
+
+
 def data_name(config: Config, part: str) -> str:
     """The path of a data file, or what the corpus of NLTK's is called.
 

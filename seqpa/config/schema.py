@@ -67,6 +67,18 @@ class DataSettings(Section):
         ge=1,
         description="a longer sentence is an error: blank lines are missing, or it is no text",
     )
+    unlabelled: str | None = Field(
+        default=None,
+        min_length=1,
+        description="what stands in the training file in place of a label that is not known; "
+        "training learns from the other labels of the sentence",
+    )
+
+    @model_validator(mode="after")
+    def _converts_whole_sentences(self) -> DataSettings:
+        if self.scheme is not None and self.unlabelled is not None:
+            raise ValueError("scheme converts whole sentences: leave out scheme or unlabelled")
+        return self
 
 
 class FeatureSettings(Section):
@@ -113,10 +125,12 @@ class LearnerSettings(Section):
     average: bool = Field(
         default=True, description="keep the mean of all weight vectors, not the last"
     )
-    update: Literal["prediction-based", "max-loss", "n-best"] = Field(
+    update: Literal["prediction-based", "loss-augmented", "max-loss", "n-best"] = Field(
         default="prediction-based",
         description="which wrong sequence is pushed down: the prediction, the one of largest "
-        "score + √cost (max-loss, for the zero-one cost), or that among the n best",
+        "score + cost (loss-augmented, for costs that are sums over tokens), the one of largest "
+        "score + √cost (max-loss, for zero-one and for sums of whole numbers), or that among the "
+        "n best",
     )
     n_best: int = Field(default=10, ge=1, description="candidates of the update n-best")
     patience: int | None = Field(

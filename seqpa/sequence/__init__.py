@@ -30,6 +30,7 @@ Training
     `batches`      several sentences, one step
     `learner`      one epoch: decode, cost, τ, update
     `training`     the loop over epochs, the dev set, patience; what is kept between epochs
+    `arguments`    parameters, dev sets, fixed labels and weights that users give
     `live`         tagging with weights that are being trained
 What is learned
     `trained`      what tags and what a model file holds; where a tagger stands

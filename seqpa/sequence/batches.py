@@ -151,7 +151,7 @@ def step(
     differences: list[KeyedDifference],
     margins: Floats,
     variant: str,
-    C: float,
+    C: float | Floats,
     clock: float,
 ) -> BatchStep | None:
     """Move the weights for the wrong sentences of one batch.
@@ -168,7 +168,7 @@ def step(
         √ρ of each.
     variant : str
         "PA-I", "PA-II" or "PA-LS".
-    C : float
+    C : float or float64 (wrong sentences,)
         The aggressiveness.
     clock : float
         After how many sentences the step comes: so many of the averaged vectors do without it.

@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel.chain import FORBIDDEN, Chain
+from seqpa._kernel.max_loss import MaxLoss
 from seqpa._kernel.sequences import Scratch, Sequences
 from seqpa._kernel.store import PICKED, Store
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.weights import Float32, FrozenWeights, Int32, TrainingWeights, padded
 
+_FIRST_ROWS = 64  # of the table of a max-loss search
 NO_LABELS: Int32 = np.zeros(0, np.int32)  # for a decoder: no token's label is fixed
 
 
@@ -96,6 +98,32 @@ def _rule_arrays(rules: Penalties, width: int) -> _RuleArrays:
     )
 
 
+def max_loss_search(cost: Float32, n_labels: int, longest: int) -> tuple[MaxLoss, Int32]:
+    """The kernel's search for argmax score + √ρ, with a small table, and where it writes the path.
+
+    cost : (labels, width) whole numbers
+    """
+    width, longest = padded(n_labels), max(longest, 1)
+    path: NDArray[np.int32] = np.zeros(longest, np.int32)
+    search = MaxLoss(
+        worst=cost[:, :n_labels].max(axis=1).astype(np.int64),
+        path=path,
+        after=np.zeros((longest, width)),
+        table=np.zeros((_FIRST_ROWS, width)),
+        first=np.zeros(longest, np.intp),
+        low=np.zeros(longest, np.intp),
+        count=np.zeros(longest, np.intp),
+        into=np.zeros(width),
+    )
+    return search, path
+
+
+def larger_table(search: MaxLoss) -> None:
+    """Give the search twice as many rows."""
+    rows, width = search.table_shape()
+    search.replace_table(np.zeros((2 * rows, width)))
+
+
 def sequences(encoded: Encoded) -> Sequences:
     """The kernel's view of encoded sentences."""
     return Sequences(
@@ -109,8 +137,14 @@ def sequences(encoded: Encoded) -> Sequences:
     )
 
 
-def scratch(n_labels: int, longest: int) -> tuple[Scratch, Int32]:
-    """Memory to decode one sentence of at most `longest` tokens; and where its path is written."""
+def scratch(
+    n_labels: int, longest: int, again: bool = False, cost: Float32 | None = None
+) -> tuple[Scratch, Int32]:
+    """Memory to decode one sentence of at most `longest` tokens; and where its path is written.
+
+    again : whether there is memory for emissions too, so that a sentence is soon decoded again
+    cost : (labels, width) what labels cost, for loss-augmented decoding
+    """
     width, longest = padded(n_labels), max(longest, 1)
     path: NDArray[np.int32] = np.zeros(longest, np.int32)
     memory = Scratch(
@@ -122,5 +156,7 @@ def scratch(n_labels: int, longest: int) -> tuple[Scratch, Int32]:
         best=np.zeros(width, np.float32),
         pairs=np.zeros((n_labels, width), np.float32),
         path=path,
+        ems=np.zeros((longest if again else 0, width), np.float32),
+        cost=np.zeros((0, width), np.float32) if cost is None else cost,
     )
     return memory, path

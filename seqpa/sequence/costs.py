@@ -17,6 +17,7 @@ from seqpa.errors import SeqpaError, did_you_mean
 
 CostFunction = Callable[[Sequence[Any], Sequence[Any]], float]
 NAMES = ("hamming", "zero-one", "span")
+LARGEST_WHOLE = 1000  # the exact max-loss update goes through all sums of costs
 
 
 def hamming(gold: Sequence[str], predicted: Sequence[str]) -> float:
@@ -119,6 +120,44 @@ class SequenceCost:
             )
         return float(value)
 
+    @property
+    def is_additive(self) -> bool:
+        """Whether it is a sum over tokens."""
+        return self.kind in ("hamming", "matrix")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a sum over tokens of whole numbers, none larger than `LARGEST_WHOLE`."""
+        if self.kind == "hamming":
+            return True
+        whole = bool((self.matrix == np.floor(self.matrix)).all())
+        return self.kind == "matrix" and whole and self.matrix.max(initial=0) <= LARGEST_WHOLE
+
+    def by_label(self, n_labels: int, width: int) -> NDArray[np.float32]:
+        """What each label (column) costs in place of another (row), for a cost that is a sum.
+
+        Parameters
+        ----------
+        n_labels : int
+        width : int
+            So many columns, zero behind the last label.
+
+        Returns
+        -------
+        float32 (labels, width)
+
+        Examples
+        --------
+        >>> sequence_cost("hamming", ["A", "B"]).by_label(2, 3).tolist()
+        [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+        """
+        table: NDArray[np.float32] = np.zeros((n_labels, width), np.float32)
+        if self.kind == "matrix":
+            table[:, :n_labels] = self.matrix
+        else:
+            table[:, :n_labels] = 1.0 - np.eye(n_labels, dtype=np.float32)
+        return table
+
     def of_numbers(
         self, gold: NDArray[np.int32], predicted: NDArray[np.int32], labels: Sequence[str]
     ) -> float:
@@ -127,7 +166,8 @@ class SequenceCost:
         Parameters
         ----------
         gold, predicted : int32 (tokens,)
-            The numbers of one sentence's labels.
+            The numbers of one sentence's labels. Where gold is −1, not given, the prediction is
+            right by definition.
         labels : sequence of str
             The labels by number; only a Python function needs them.
 
@@ -141,6 +181,7 @@ class SequenceCost:
         >>> cost.of_numbers(np.array([0, 1, 1]), np.array([1, 1, 0]), ["A", "B"])
         2.0
         """
+        gold = np.where(gold < 0, predicted, gold)
         if self.kind == "python":
             return self([labels[k] for k in gold], [labels[k] for k in predicted])
         if self.kind == "matrix":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,17 @@ from numpy.typing import NDArray
 from seqpa._kernel.chain import FORBIDDEN, Chain
 from seqpa._kernel.nbest import NBest
 from seqpa.errors import SeqpaError
-from seqpa.sequence.chain import NO_LABELS, frozen_chain, scratch, sequences
-from seqpa.sequence.constraints import Penalties
+from seqpa.sequence.chain import (
+    NO_LABELS,
+    frozen_chain,
+    larger_table,
+    max_loss_search,
+    scratch,
+    sequences,
+)
+from seqpa.sequence.constraints import Penalties, check_legal
 from seqpa.sequence.encode import Encoded
-from seqpa.sequence.weights import FrozenWeights, Int32
+from seqpa.sequence.weights import Float32, FrozenWeights, Int32
 
 
 def no_legal_sequence(sentence: int, with_fixed: bool) -> SeqpaError:
@@ -22,6 +30,44 @@ def no_legal_sequence(sentence: int, with_fixed: bool) -> SeqpaError:
         f"sentence {sentence + 1}: no label sequence satisfies the constraints"
         f"{' and the fixed labels' if with_fixed else ''}"
     )
+
+
+def check_given(
+    gold: Int32, starts: NDArray[np.int64], rules: Penalties, labels: Sequence[str]
+) -> None:
+    """Raise a SeqpaError unless each sentence has a legal label sequence with the labels given.
+
+    Parameters
+    ----------
+    gold : int32 (tokens,)
+        The numbers of the labels; −1 where none is given.
+    starts : int64 (sentences + 1,)
+        Where each sentence starts, and the number of tokens.
+    rules : Penalties
+        What is forbidden.
+    labels : sequence of str
+        The labels by number.
+    """
+    if rules.forbid_nothing or gold.min(initial=0) >= 0:
+        return check_legal(gold, starts, rules, labels)
+    # With no weights at all, only the rules decide.
+    K = len(labels)
+    nothing = FrozenWeights(
+        K,
+        np.zeros((0, 2), np.int32),
+        np.zeros(0, np.float32),
+        np.zeros((K, K), np.float32),
+    )
+    bare = Encoded(starts, np.zeros(len(gold) + 1, np.int64), np.zeros(0, np.int32))
+    work, _ = scratch(K, int(np.diff(starts).max(initial=0)))
+    bad = frozen_chain(nothing, rules).decode(
+        sequences(bare), 0, len(starts) - 1, gold, work, np.zeros(len(gold), np.int32)
+    )
+    if bad >= 0:
+        raise SeqpaError(
+            f"sentence {bad + 1}: no label sequence with the labels given satisfies the "
+            f"constraints; convert the labels, or train without"
+        )
 
 
 class Decoder:
@@ -54,6 +100,51 @@ class Decoder:
         if bad >= 0:
             raise no_legal_sequence(first + bad, len(fixed) > 0)
         return out
+
+    def obeying(self, encoded: Encoded, i: int, given: Int32) -> Int32:
+        """The best label sequence of sentence i that has its labels among those given to all
+        tokens; −1 is none."""
+        begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
+        if given[begin:end].min(initial=0) >= 0:
+            return given[begin:end]
+        out = np.zeros(int(encoded.starts[-1]), np.int32)
+        work, _ = scratch(self.n_labels, end - begin)
+        self.chain.decode(sequences(encoded), i, i + 1, given, work, out)
+        return out[begin:end]
+
+    def disobeying(self, encoded: Encoded, i: int, given: Int32) -> list[tuple[float, list[int]]]:
+        """The best label sequence of sentence i that has not all labels given, and its score;
+        nothing where there is none."""
+        begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
+        scores = self.max_marginals(encoded, i)
+        own = given[begin:end]
+        scores[own < 0] = FORBIDDEN
+        scores[np.flatnonzero(own >= 0), own[own >= 0]] = FORBIDDEN
+        if scores.max(initial=FORBIDDEN) < 0.5 * FORBIDDEN:
+            return []
+        t, label = np.unravel_index(int(scores.argmax()), scores.shape)
+        fixed = np.full(int(encoded.starts[-1]), -1, np.int32)
+        fixed[begin + t] = label
+        return [(float(scores[t, label]), self.obeying(encoded, i, fixed).tolist())]
+
+    def max_loss(
+        self, encoded: Encoded, i: int, given: Int32, cost: Float32
+    ) -> tuple[float, Int32]:
+        """The sequence ỹ of sentence i with the highest score + √ρ, and that value, exactly.
+
+        Less the score of the right labels, the value is their max-loss (PA 2006, Eq. 52).
+
+        given : the labels of all tokens; −1 is none
+        cost : (labels, width) what each label costs, whole numbers; see `SequenceCost.by_label`
+        """
+        begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
+        if begin == end:
+            return 0.0, given[:0]
+        work, _ = scratch(self.n_labels, end - begin, again=True, cost=cost)
+        search, path = max_loss_search(cost, self.n_labels, end - begin)
+        while not search.run(self.chain, sequences(encoded), i, given, work):
+            larger_table(search)
+        return search.found()[0], path
 
     def score(self, encoded: Encoded, i: int, path: Int32) -> float:
         """w·Φ(x, y) of one label sequence of sentence i."""

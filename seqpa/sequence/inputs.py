@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -239,10 +239,20 @@ def _not_a_tuple(X: Any, columns: Sequence[str]) -> SeqpaError:
 
 def flat_labels(X: Any, y: Any) -> list[str]:
     """The labels of all tokens in one list, checked against the sentences."""
+    flat = given_labels(X, y)
+    if None in flat:
+        ends = np.cumsum(lengths_of(X))
+        sentence = int(np.searchsorted(ends, flat.index(None), side="right")) + 1
+        raise SeqpaError(f"sentence {sentence}: a token has no label, None: it is needed here")
+    return cast("list[str]", flat)
+
+
+def given_labels(X: Any, y: Any) -> list[str | None]:
+    """The labels of all tokens in one list, None where one is not given; checked likewise."""
     if isinstance(X, Corpus) and y is None:
         if X.labels is None:
             raise SeqpaError("the corpus has no labels to learn from")
-        return X.labels
+        return cast("list[str | None]", X.labels)
     if y is None:
         raise SeqpaError("y is missing: give a list of labels for each sentence")
     check_sentences(X)
@@ -259,13 +269,13 @@ def flat_labels(X: Any, y: Any) -> list[str]:
             raise SeqpaError(f"sentence {i + 1} has {tokens} tokens, but {len(labels)} labels")
     flat = list(chain.from_iterable(y))
     kinds = set(map(type, flat))
-    if kinds <= {str}:
+    if kinds <= {str, type(None)}:
         return flat
     for i, labels in enumerate(y):
         for label in labels:
-            if not isinstance(label, str):
+            if not (label is None or isinstance(label, str)):
                 raise SeqpaError(
                     f"sentence {i + 1}: the label {label!r} is not a string: give str(label)"
                 )
     # Members of a string enum become plain strings: their value, which str() would not give.
-    return list(map(str.__str__, flat))
+    return [None if label is None else str.__str__(label) for label in flat]

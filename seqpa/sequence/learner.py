@@ -19,12 +19,19 @@ from seqpa._kernel import trainer as kernel
 from seqpa._kernel.steps import CODES as STEPS
 from seqpa._kernel.store import SMALLEST, SparseDelta
 from seqpa.errors import SeqpaError
-from seqpa.sequence.chain import NO_LABELS, scratch, sequences, training_chain
+from seqpa.sequence.chain import (
+    NO_LABELS,
+    larger_table,
+    max_loss_search,
+    scratch,
+    sequences,
+    training_chain,
+)
 from seqpa.sequence.constraints import Penalties
-from seqpa.sequence.costs import SequenceCost
+from seqpa.sequence.costs import LARGEST_WHOLE, SequenceCost
 from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import Encoded
-from seqpa.sequence.weights import TrainingWeights
+from seqpa.sequence.weights import TrainingWeights, padded
 
 # The step of each algorithm; AROW is that of PA-II in its own geometry.
 ALGORITHMS = {
@@ -36,7 +43,10 @@ ALGORITHMS = {
     "arow": "PA-II",
 }
 IN_BATCHES = ("pa-i", "pa-ii", "pa-ls")
-UPDATES = ("prediction-based", "max-loss", "n-best")
+UPDATES = ("prediction-based", "loss-augmented", "max-loss", "n-best")
+# The largest cost that float32 scores bear beside that of a forbidden label, −1e30.
+_LARGEST = 1e15
+NO_WEIGHTS: NDArray[np.float64] = np.zeros(0)  # every sentence counts as one
 _UNKNOWN = -1.0
 
 
@@ -91,6 +101,30 @@ class Epoch:
         return self.tokens / self.seconds if self.seconds > 0 else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What happened when a tagger learned from one sentence.
+
+    Attributes
+    ----------
+    predicted : list of str
+        The labels that it would have given, before it was told the right ones.
+    cost : float
+        What the mistake cost: ρ(y, ŷ).
+    loss : float
+        How far the right labels were from winning by the margin (PA 2006, Eq. 45).
+    tau : float
+        The size of the step; 0 where nothing moved.
+    wrong_tokens : int
+    """
+
+    predicted: list[str]
+    cost: float
+    loss: float
+    tau: float
+    wrong_tokens: int
+
+
 @dataclass(frozen=True)
 class ChainLearner:
     """Cost-sensitive online learning of a chain's weights.
@@ -106,10 +140,12 @@ class ChainLearner:
     cost : SequenceCost
     rules : Penalties
     labels : the labels, in the order of their indices
-    update : "prediction-based", "max-loss" or "n-best"
-        Which wrong sequence the constraint names. Prediction-based takes ŷ (Eq. 44). Max-loss takes
-        argmax score + √ρ (Eq. 50): √ρ of a sum is not a sum, so no dynamic programme finds that
-        but for the zero-one cost, where it is the best or the second-best sequence. N-best takes
+    update : "prediction-based", "loss-augmented", "max-loss" or "n-best"
+        Which wrong sequence the constraint names. Prediction-based takes ŷ (Eq. 44), and asks for
+        the margin √ρ. Loss-augmented takes argmax score + ρ, which Viterbi finds where ρ is a sum
+        over tokens, and asks for the margin ρ itself. Max-loss takes argmax score + √ρ (Eq. 50),
+        exactly: for the zero-one cost it is the best or the second-best sequence, for sums of whole
+        numbers Viterbi over labels and costs finds it (`seqpa/_kernel/max_loss.py`). N-best takes
         the argmax of score + √ρ among the `n_best` sequences of the highest score: an
         approximation, for every cost.
     batch_size : so many sentences make one step (see `seqpa.sequence.batches`)
@@ -134,11 +170,23 @@ class ChainLearner:
             raise SeqpaError(f"update {self.update!r} is unknown: choose {', '.join(UPDATES)}")
         if not (isinstance(self.C, Real) and 0 < self.C <= sys.float_info.max):
             raise SeqpaError(f"C is {self.C!r}: it must be a positive number")
-        if self.update == "max-loss" and self.cost.kind != "zero-one":
+        if self.update == "loss-augmented":
+            if not self.cost.is_additive:
+                raise SeqpaError(
+                    "update 'loss-augmented' needs a cost that is a sum over tokens: 'hamming', a "
+                    "matrix or a Hierarchy; for others choose 'prediction-based' or 'n-best'"
+                )
+            if self.cost.matrix.max(initial=0.0) > _LARGEST:
+                raise SeqpaError(
+                    f"update 'loss-augmented' takes costs up to {_LARGEST:g}: bring the largest, "
+                    f"{self.cost.matrix.max():g}, nearer to 1"
+                )
+        if self.update == "max-loss" and not (self.cost.kind == "zero-one" or self.cost.is_whole):
             raise SeqpaError(
-                "update 'max-loss' is exact for the cost 'zero-one' alone, since the margin √ρ of "
-                "other costs is not a sum over tokens: choose update='n-best' (an approximation "
-                "among the n best sequences) or 'prediction-based'"
+                f"update 'max-loss' is for the cost 'zero-one' and for sums over tokens of whole "
+                f"numbers up to {LARGEST_WHOLE} ('hamming', a matrix, a Hierarchy): choose "
+                f"update='n-best' (an approximation among the n best sequences) or "
+                f"'prediction-based'"
             )
         if self.batch_size > 1 and (
             self.algorithm not in IN_BATCHES or self.update != "prediction-based"
@@ -155,6 +203,7 @@ class ChainLearner:
         gold: NDArray[np.int32],
         order: NDArray[np.int64],
         record: bool = False,
+        importance: NDArray[np.float64] = NO_WEIGHTS,
     ) -> Epoch:
         """Train once on the sentences named by `order`; the weights and their clock move on.
 
@@ -163,16 +212,18 @@ class ChainLearner:
         weights : TrainingWeights
         encoded : Encoded
         gold : (tokens,) array
-            The number of each token's label.
+            The number of each token's label; −1 where it is not given.
         order : (sentences,) array
         record : bool
             Keep `Epoch.order` and `Epoch.record`.
+        importance : (sentences,) array
+            What the C of each sentence is multiplied by; empty for nothing.
 
         Returns
         -------
         Epoch
         """
-        return self.trained_on(weights, encoded, gold, order, record)[0]
+        return self.trained_on(weights, encoded, gold, order, record, importance)[0]
 
     def trained_on(
         self,
@@ -181,13 +232,25 @@ class ChainLearner:
         gold: NDArray[np.int32],
         order: NDArray[np.int64],
         record: bool = False,
+        importance: NDArray[np.float64] = NO_WEIGHTS,
     ) -> tuple[Epoch, NDArray[np.int32]]:
         """`epoch`, and behind it what was predicted for the last sentence."""
         if self.batch_size > 1:
-            return self._batch_epoch(weights, encoded, gold, order, record)
+            return self._batch_epoch(weights, encoded, gold, order, record, importance)
         chain = training_chain(weights, self.rules)
+        lengths = np.diff(encoded.starts)
+        longest = max(1, int(lengths.max(initial=0)))
+        right, guess, rival = np.zeros((3, longest), np.int32)
+        competing = self._looks_among_nbest
+        predicting = self.update == "prediction-based"
+        costs = None if competing or predicting else self._costs(weights.n_labels)
+        max_loss = None
+        if self.update == "max-loss" and costs is not None:
+            max_loss, _ = max_loss_search(costs, weights.n_labels, longest)
         trainer = kernel.Trainer(
             chain=chain,
+            update=kernel.UPDATES["prediction-based" if competing else self.update],
+            max_loss=max_loss,
             step=STEPS[ALGORITHMS[self.algorithm]],
             C=self.C,
             cost_kind=kernel.COSTS[self.cost.kind],
@@ -198,34 +261,40 @@ class ChainLearner:
             delta=_difference(encoded.starts, encoded.indptr),
             pair_delta=_difference(encoded.starts, encoded.pair_indptr),
             trans_delta=_difference(encoded.starts, np.arange(encoded.starts[-1] + 1)),
+            right=right,
+            guess=guess,
+            rival=rival,
             averaging=self.average,
             second_order=weights.second_order,
             clock=weights.clock_array,
         )
         data = sequences(encoded)
-        lengths = np.diff(encoded.starts)
-        work, path = scratch(weights.n_labels, int(lengths.max(initial=0)))
+        again = costs is not None or gold.min(initial=0) < 0
+        work, path = scratch(weights.n_labels, longest, again, costs)
         rows = np.zeros((len(order) if record else 0, 4))
-        competing = self.update != "prediction-based"
         predicted = _Mistakes()
         given_path, given_cost = False, _UNKNOWN
         while (position := trainer.get_position()) < len(order):
             if competing and not given_path:
-                truth = gold[slice(*encoded.starts[order[position] : order[position] + 2])]
                 given_cost = self._find_competitor(
                     Decoder.over(chain, weights.n_labels),
                     encoded,
                     int(order[position]),
-                    truth,
+                    gold,
                     path,
                     predicted,
                 )
                 given_path = True
             part = order[: position + 1] if competing else order
-            status = trainer.epoch(data, gold, part, given_path, given_cost, NO_LABELS, work, rows)
+            status = trainer.epoch(
+                data, gold, importance, part, given_path, given_cost, NO_LABELS, work, rows
+            )
             if status == kernel.TOO_FAR:
                 raise too_far(int(order[trainer.get_position()]))
-            given_path, given_cost = status != kernel.DONE, _UNKNOWN
+            given_path = status not in (kernel.DONE, kernel.NEEDS_TABLE)
+            given_cost = _UNKNOWN
+            if status == kernel.NEEDS_TABLE and max_loss is not None:
+                larger_table(max_loss)
             if status == kernel.NEEDS_SPACE:
                 chain.replace_stores(*weights.grow())
             if status != kernel.DONE and self.cost.kind == "python":
@@ -248,8 +317,8 @@ class ChainLearner:
             order=order if record else None,
             record=rows if record else None,
         )
-        last = predicted.path if competing else path[: int(lengths[order[-1]]) if len(order) else 0]
-        return done, last
+        last = predicted.path if competing else path if predicting else guess
+        return done, last[: int(lengths[order[-1]]) if len(order) else 0]
 
     def _batch_epoch(
         self,
@@ -258,6 +327,7 @@ class ChainLearner:
         gold: NDArray[np.int32],
         order: NDArray[np.int64],
         record: bool,
+        importance: NDArray[np.float64] = NO_WEIGHTS,
     ) -> tuple[Epoch, NDArray[np.int32]]:
         """The same, with one step for every `batch_size` sentences."""
         from seqpa.sequence import batches
@@ -266,7 +336,7 @@ class ChainLearner:
         data = sequences(encoded)
         lengths = np.diff(encoded.starts)
         work, _ = scratch(weights.n_labels, int(lengths.max(initial=0)))
-        predicted = np.zeros(len(gold), np.int32)
+        predicted, right = np.zeros(len(gold), np.int32), gold.copy()
         rows = np.zeros((len(order), 4))
         wrong_sentences = wrong_tokens = 0
         for first in range(0, len(order), self.batch_size):
@@ -276,14 +346,16 @@ class ChainLearner:
             for position, sentence in enumerate(batch, first):
                 chain.decode(data, sentence, sentence + 1, NO_LABELS, work, predicted)
                 here = slice(*encoded.starts[sentence : sentence + 2])
-                wrong = int((predicted[here] != gold[here]).sum())
+                wrong = _n_wrong(gold[here], predicted[here])
                 if wrong:
+                    if gold[here].min() < 0:
+                        chain.decode(data, sentence, sentence + 1, gold, work, right)
                     wrong_sentences += 1
                     wrong_tokens += wrong
                     rows[position, 3] = self._cost(gold[here], predicted[here])
                     positions.append(position)
                     differences.append(
-                        keys.difference(encoded, int(sentence), gold[here], predicted[here])
+                        keys.difference(encoded, int(sentence), right[here], predicted[here])
                     )
             weights.clock += len(batch)
             if differences:
@@ -293,7 +365,7 @@ class ChainLearner:
                     differences,
                     np.sqrt(rows[positions, 3]),
                     ALGORITHMS[self.algorithm],
-                    self.C,
+                    self.C * importance[order[positions]] if len(importance) else self.C,
                     weights.clock - 1.0,
                 )
                 if step is None:
@@ -314,6 +386,14 @@ class ChainLearner:
         last = slice(*encoded.starts[order[-1] : order[-1] + 2]) if len(order) else slice(0)
         return done, predicted[last]
 
+    @property
+    def _looks_among_nbest(self) -> bool:
+        """Whether the competitor is found in Python, among the best sequences."""
+        return self.update == "n-best" or (self.update == "max-loss" and not self.cost.is_whole)
+
+    def _costs(self, n_labels: int) -> NDArray[np.float32]:
+        return self.cost.by_label(n_labels, padded(n_labels))
+
     def _cost(self, gold: NDArray[np.int32], predicted: NDArray[np.int32]) -> float:
         return self.cost.of_numbers(gold, predicted, self.labels)
 
@@ -322,7 +402,7 @@ class ChainLearner:
         decoder: Decoder,
         encoded: Encoded,
         sentence: int,
-        truth: NDArray[np.int32],
+        gold: NDArray[np.int32],
         path: NDArray[np.int32],
         predicted: _Mistakes,
     ) -> float:
@@ -331,14 +411,19 @@ class ChainLearner:
         Two candidates are enough for the zero-one cost: y itself has no margin, and all others
         have the same. The first candidate is the prediction, and is counted as such.
         """
-        candidates = decoder.nbest(
-            encoded, sentence, 2 if self.update == "max-loss" else self.n_best
-        )
-        best, best_cost = truth, 0.0
-        best_value = decoder.score(encoded, sentence, truth)
+        truth = gold[slice(*encoded.starts[sentence : sentence + 2])]
+        if self.update == "n-best":
+            candidates = decoder.nbest(encoded, sentence, self.n_best)
+        elif truth.min(initial=0) >= 0:
+            candidates = decoder.nbest(encoded, sentence, 2)
+        else:  # many may have the labels given
+            candidates = decoder.nbest(encoded, sentence, 1)
+            candidates += decoder.disobeying(encoded, sentence, gold)
+        best, best_cost = decoder.obeying(encoded, sentence, gold), 0.0
+        best_value = decoder.score(encoded, sentence, best)
         for rank, (score, labels) in enumerate(candidates):
             candidate = np.array(labels, np.int32)
-            wrong = int(np.count_nonzero(candidate != truth))
+            wrong = _n_wrong(truth, candidate)
             cost = self._cost(truth, candidate) if wrong else 0.0
             if rank == 0:
                 predicted.add(wrong, cost, candidate)
@@ -346,6 +431,11 @@ class ChainLearner:
                 best, best_cost, best_value = candidate, cost, score + np.sqrt(cost)
         path[: len(truth)] = best
         return best_cost
+
+
+def _n_wrong(gold: NDArray[np.int32], predicted: NDArray[np.int32]) -> int:
+    """How many of the labels given were not predicted."""
+    return int(np.count_nonzero((gold != predicted) & (gold >= 0)))
 
 
 def _difference(starts: NDArray[np.int64], indptr: NDArray[np.int64] | None) -> SparseDelta:

@@ -371,7 +371,9 @@ class _Parser:
                 return chr(int(digits, 16))
             except (ValueError, OverflowError):
                 raise self.fail(f"incomplete escape \\{letter}{digits}") from None
-        if letter in _ESCAPES and not (letter == "0" and self.text[self.at : self.at + 1].isdigit()):
+        if letter in _ESCAPES and not (
+            letter == "0" and self.text[self.at : self.at + 1].isdigit()
+        ):
             return _ESCAPES[letter]
         if letter.isascii() and letter.isdigit():
             raise SeqpaError("a reference to a group cannot be matched in linear time")

@@ -5,58 +5,34 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa.data.corpus import Corpus
 from seqpa.errors import NotTrainedError, SeqpaError
 from seqpa.model import ModelFile, load_state, read_model, save_model, save_state
 from seqpa.sequence import training
-from seqpa.sequence.constraints import check_legal, penalties
+from seqpa.sequence.arguments import (
+    check_parameters,
+    check_whole,
+    dev_pair,
+    fixed_indices,
+    sentence_weights,
+)
+from seqpa.sequence.constraints import penalties
 from seqpa.sequence.costs import sequence_cost
+from seqpa.sequence.decoder import check_given
 from seqpa.sequence.encode import starts_of
 from seqpa.sequence.explain import TokenExplanation, explain
-from seqpa.sequence.inputs import (
-    FeatureSource,
-    check_sentences,
-    flat_labels,
-    is_list,
-    lengths_of,
-)
-from seqpa.sequence.learner import ChainLearner, Epoch
+from seqpa.sequence.inputs import FeatureSource, flat_labels, given_labels, lengths_of
+from seqpa.sequence.learner import ChainLearner, Epoch, Lesson
 from seqpa.sequence.live import LiveTagging
 from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.trained import Learned, Trained
-from seqpa.sequence.training import TrainingData, TrainingState, label_indices
+from seqpa.sequence.training import Labels, TrainingData, TrainingState, label_indices
 from seqpa.sequence.weights import TrainingWeights
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """What happened when a tagger learned from one sentence.
-
-    Attributes
-    ----------
-    predicted : list of str
-        The labels that it would have given, before it was told the right ones.
-    cost : float
-        What the mistake cost: ρ(y, ŷ).
-    loss : float
-        How far the right labels were from winning by the margin (PA 2006, Eq. 45).
-    tau : float
-        The size of the step; 0 where nothing moved.
-    wrong_tokens : int
-    """
-
-    predicted: list[str]
-    cost: float
-    loss: float
-    tau: float
-    wrong_tokens: int
 
 
 class SequenceTagger:
@@ -80,8 +56,10 @@ class SequenceTagger:
     algorithm : "pa-i", "pa", "pa-ii", "pa-ls", "perceptron" or "arow" (second order)
     C : float
         Aggressiveness of PA-I and PA-II: small is careful; for AROW 1/2r.
-    update : "prediction-based", "max-loss" (exact, for the zero-one cost) or "n-best" (the
-        approximation of max-loss among the `n_best` best sequences, for every cost)
+    update : "prediction-based", "loss-augmented" (the sequence of the highest score + cost, with
+        the cost itself as the margin, where the cost is a sum over tokens), "max-loss" (the highest
+        score + √cost, exactly, where the cost is zero-one or a sum of whole numbers) or "n-best"
+        (the approximation of max-loss among the `n_best` best sequences, for every cost)
     epochs : passes over the training sentences
     average : report the mean of all weight vectors instead of the last
     constraints : None, "bio", "bioes", or {"forbidden": pairs, "required": {label: followers}}
@@ -154,19 +132,31 @@ class SequenceTagger:
 
     # Training
 
-    def fit(self, X: Any, y: Any = None, dev: Any = None) -> SequenceTagger:
+    def fit(
+        self, X: Any, y: Any = None, dev: Any = None, sample_weight: Any = None
+    ) -> SequenceTagger:
         """Train on sentences X and their label lists y (or on a `seqpa.data` corpus that has them).
 
+        A label may be None: not given. Then the right side of the update is the best sequence that
+        has the labels given, the wrong one the prediction, and costs count the labels given alone.
+
         dev : None, or (X, y) or a corpus: the weights of the epoch that is best there are kept.
+        sample_weight : None, or a number for each sentence, which its C is multiplied by.
         """
-        epochs = self.training(X, y, dev)
+        epochs = self.training(X, y, dev, sample_weight=sample_weight)
         del X, y  # a corpus that nobody else holds goes when it is encoded
         for _ in epochs:
             pass
         return self
 
     def training(
-        self, X: Any, y: Any = None, dev: Any = None, *, record: bool = False
+        self,
+        X: Any,
+        y: Any = None,
+        dev: Any = None,
+        *,
+        record: bool = False,
+        sample_weight: Any = None,
     ) -> Iterator[Epoch]:
         """`fit`, epoch by epoch: a generator of records, with usable weights after each.
 
@@ -175,17 +165,18 @@ class SequenceTagger:
         bounds need of every sentence in `Epoch.order` and `Epoch.record`.
         """
         self.check_parameters()
-        flat = self._nonempty(flat_labels(X, y))
-        dev_pair = self._dev(dev)
+        flat = self._nonempty(given_labels(X, y))
+        importance = sentence_weights(sample_weight, len(X), self.algorithm)
+        dev_set = dev_pair(dev)
         learned = self._learned
         before = learned.set_aside()
         if learned.resumed and learned.training is not None:
             state = learned.training
             encoded = state.source.transform(X)
-            unknown = set(flat) - set(state.labels)
-            if unknown:
+            new = training.with_new(state.labels, flat)[len(state.labels) :]
+            if new:
                 raise SeqpaError(
-                    f"the training state does not know the label {sorted(unknown)[0]!r}: "
+                    f"the training state does not know the label {new[0]!r}: "
                     f"go on with the data that it was saved on"
                 )
         elif self.warm_start and learned.is_fitted:
@@ -195,21 +186,21 @@ class SequenceTagger:
         else:
             source = self._choose_source(X, flat)
             encoded = source.learn(X)
-            labels = sorted(set(flat))
+            labels = training.with_new([], flat)
             weights = TrainingWeights(
                 len(labels), source.encoder.n_features, source.n_pair_features, self._second_order
             )
             state = TrainingState(source, labels, weights, training.generator(self.random_state))
-        data = TrainingData(encoded, label_indices(flat, state.labels))
+        data = TrainingData(encoded, label_indices(flat, state.labels), importance)
         self._check_data(state, data)
         learner = self._learner(state.labels)
-        check_legal(data.gold, encoded.starts, learner.rules, state.labels)
+        check_given(data.gold, encoded.starts, learner.rules, state.labels)
         del X, y, flat
         epochs = training.run(
             state,
             learner,
             data,
-            dev_pair,
+            dev_set,
             epochs=self.epochs,
             patience=self.patience,
             shuffle=self.shuffle,
@@ -241,7 +232,7 @@ class SequenceTagger:
             )
         state.data = marks
 
-    def partial_fit(self, X: Any, y: Any = None) -> SequenceTagger:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SequenceTagger:
         """Learn from new sentences, in the order given, with new features and new labels.
 
         Nothing learned before is forgotten, and a sentence costs what it costs, however large the
@@ -254,23 +245,30 @@ class SequenceTagger:
         ----------
         X : list of sentences, or a corpus
         y : list of label lists
-            Not needed where X is a corpus with labels.
+            Not needed where X is a corpus with labels. None stands for a label that is not given.
+        sample_weight : None or list of numbers
+            What the C of each sentence is multiplied by.
 
         Returns
         -------
         SequenceTagger
             Itself.
         """
-        self._learn(X, y)
+        self._learn(X, y, sample_weight)
         return self
 
-    def learn_one(self, tokens: Sequence[Any], labels: Sequence[str]) -> Lesson:
+    def learn_one(
+        self, tokens: Sequence[Any], labels: Sequence[str | None], weight: float = 1.0
+    ) -> Lesson:
         """Predict one sentence, be told its labels, and learn from it.
 
         Parameters
         ----------
         tokens : list of tokens
         labels : list of str
+            None stands for a label that is not given.
+        weight : float
+            What C is multiplied by for this sentence.
 
         Returns
         -------
@@ -285,14 +283,17 @@ class SequenceTagger:
         >>> tagger.learn_one(["it", "is"], ["P", "V"]).predicted
         ['P', 'V']
         """
-        epoch, path, names = self._learn([tokens], [labels])
+        epoch, path, names = self._learn([tokens], [labels], None if weight == 1.0 else [weight])
         loss, tau, _, cost = epoch.record[0].tolist() if epoch.record is not None else [0.0] * 4
         return Lesson([names[k] for k in path], cost, loss, tau, epoch.wrong_tokens)
 
-    def _learn(self, X: Any, y: Any) -> tuple[Epoch, NDArray[np.int32], list[str]]:
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Epoch, NDArray[np.int32], list[str]]:
         """Learn online; the pass, what was predicted for the last sentence, and the labels."""
         self.check_parameters()
-        flat = flat_labels(X, y)
+        flat = given_labels(X, y)
+        importance = sentence_weights(sample_weight, len(X), self.algorithm)
         learned = self._learned
         with learned.lock:
             if learned.is_fitted:
@@ -312,16 +313,17 @@ class SequenceTagger:
             learner = self._learner(labels)
             gold = label_indices(flat, labels)
             starts = starts_of(lengths_of(X), len(flat))
-            check_legal(gold, starts, learner.rules, labels)
+            check_given(gold, starts, learner.rules, labels)
             before = None
             if learner.cost.kind == "python" and len(starts) > 2:
                 # The user's function may fail after some sentences: then none was learned.
                 before = state.labels, state.weights.copy()
             encoded = state.extend(X, flat)
-            order = np.arange(len(encoded.starts) - 1, dtype=np.int64)
+            data = TrainingData(encoded, gold, importance)
+            order = data.without_zeros(np.arange(len(encoded.starts) - 1, dtype=np.int64))
             try:
                 epoch, path = learner.trained_on(
-                    state.weights, encoded, gold, order, record=len(order) == 1
+                    state.weights, encoded, gold, order, len(order) == 1, importance
                 )
             except BaseException:
                 if before is not None:
@@ -338,9 +340,10 @@ class SequenceTagger:
     def _second_order(self) -> bool:
         return self.algorithm == "arow"
 
-    def _choose_source(self, X: Any, flat: list[str]) -> FeatureSource:
+    def _choose_source(self, X: Any, flat: Labels) -> FeatureSource:
         cutoff = int(self.cutoff) if isinstance(self.cutoff, np.integer) else self.cutoff
-        return FeatureSource.choose(self.features, self.columns, cutoff, self.resources, X, flat)
+        labels = training.with_new([], flat)
+        return FeatureSource.choose(self.features, self.columns, cutoff, self.resources, X, labels)
 
     def _what_is_seen(self) -> tuple[Any, Any]:
         features = self.features
@@ -383,44 +386,16 @@ class SequenceTagger:
         return self._learned.learner((*learning, self.cost, self.constraints, labels), make)
 
     @staticmethod
-    def _nonempty(flat: list[str]) -> list[str]:
+    def _nonempty(flat: list[str | None]) -> list[str | None]:
         if not flat:
             raise SeqpaError("there is no token to learn from: every training sentence is empty")
+        if flat.count(None) == len(flat):
+            raise SeqpaError("there is no label to learn from: every label is None")
         return flat
 
     def check_parameters(self) -> None:
         """Raise a SeqpaError where a parameter has a value that it cannot have."""
-        for name, least in (
-            ("epochs", 1),
-            ("n_best", 1),
-            ("n_jobs", 1),
-            ("patience", 1),
-            ("batch_size", 1),
-        ):
-            value = getattr(self, name)
-            if name == "patience" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-                raise SeqpaError(f"{name} is {value!r}: it must be a whole number from {least} on")
-        for name in ("average", "shuffle", "warm_start"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise SeqpaError(f"{name} is {getattr(self, name)!r}: it must be True or False")
-
-    def _dev(self, dev: Any) -> tuple[Any, list[list[str]]] | None:
-        if dev is None:
-            return None
-        if isinstance(dev, Corpus):
-            X, y = dev, None
-        elif isinstance(dev, (list, tuple)) and len(dev) == 2:
-            X, y = dev
-        else:
-            raise SeqpaError("dev must be a pair (X, y) of sentences and labels, or a corpus")
-        try:
-            if not flat_labels(X, y):
-                raise SeqpaError("there is no token to score")
-        except SeqpaError as error:
-            raise SeqpaError(f"the dev set: {error}") from None
-        return X, X.y if y is None else [list(labels) for labels in y]
+        check_parameters(self.get_params())
 
     def _trained(self) -> Trained:
         """The present weights and constraints, frozen."""
@@ -440,7 +415,7 @@ class SequenceTagger:
             where it is free.
         """
         tagging = self._tagging()
-        given = None if fixed is None else self._fixed_indices(X, fixed)
+        given = None if fixed is None else fixed_indices(X, fixed, self.classes_)
         return tagging.predict(X, given, self.n_jobs)
 
     def predict_one(self, tokens: Sequence[Any]) -> list[str]:
@@ -472,8 +447,7 @@ class SequenceTagger:
 
         Fewer than k where a sentence has fewer (legal) label sequences.
         """
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-            raise SeqpaError(f"k is {k!r}: it must be a whole number from 1 on")
+        check_whole("k", k, 1)
         labels = self.classes_  # their numbers never change, more may come
         encoded, decoder = self._tagging().prepared(X)
         return [
@@ -510,26 +484,6 @@ class SequenceTagger:
         """Why each token of one sentence got its label: see `seqpa.sequence.explain`."""
         evidence = self._tagging().evidence(sentence)
         return explain(sentence, evidence)
-
-    def _fixed_indices(self, X: Any, fixed: Any) -> NDArray[np.int32]:
-        check_sentences(X)
-        if (
-            not is_list(fixed)
-            or not all(map(is_list, fixed))
-            or list(map(len, fixed)) != lengths_of(X).tolist()
-        ):
-            raise SeqpaError(
-                "fixed must hold a list for every sentence, in it one entry (a label or None) for "
-                "every token"
-            )
-        index = {label: k for k, label in enumerate(self.classes_)}
-        flat: list[int] = []
-        for i, labels in enumerate(fixed):
-            for label in labels:
-                if label is not None and not (isinstance(label, str) and label in index):
-                    raise SeqpaError(f"sentence {i + 1}: the fixed label {label!r} is unknown")
-                flat.append(-1 if label is None else index[label])
-        return np.array(flat, np.int32)
 
     # Weights, files, scikit-learn
 

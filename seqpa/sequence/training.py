@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,10 @@ from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.inputs import FeatureSource
-from seqpa.sequence.learner import ChainLearner, Epoch
+from seqpa.sequence.learner import NO_WEIGHTS, ChainLearner, Epoch
 from seqpa.sequence.weights import FrozenWeights, TrainingWeights, check_labels
+
+Labels = Sequence[str | None]  # None: the label is not given
 
 __all__ = ["Epoch", "TrainingData", "TrainingState", "run"]
 
@@ -108,7 +110,7 @@ class TrainingState:
         self.settle()
         return self.weights.freeze(average)
 
-    def extend(self, X: Any, flat: list[str]) -> Encoded:
+    def extend(self, X: Any, flat: Labels) -> Encoded:
         """Encode more sentences; new features and labels get numbers and empty rows."""
         labels = with_new(self.labels, flat)
         check_labels(len(labels), self.source.n_pair_features)
@@ -139,17 +141,29 @@ class TrainingData:
     ----------
     encoded : Encoded
     gold : (tokens,) array
-        The number of each token's label.
+        The number of each token's label; −1 where it is not given.
+    importance : (sentences,) array
+        What the C of each sentence is multiplied by; empty for nothing. A sentence with zero is
+        left out.
     """
 
     encoded: Encoded
     gold: NDArray[np.int32]
+    importance: NDArray[np.float64] = field(default_factory=lambda: NO_WEIGHTS)
 
     def marks(self) -> list[int]:
-        """Numbers by which these data are known again: sentences, tokens, features, labels."""
+        """Numbers by which these data are known again: sentences, tokens, features, labels, and
+        the weights of sentences."""
         encoded = self.encoded
         counts = [len(encoded.starts) - 1, len(self.gold), len(encoded.features)]
-        return [*counts, zlib.crc32(self.gold.tobytes())]
+        arrays: list[NDArray[Any]] = [self.gold]
+        if len(self.importance):
+            arrays.append(self.importance)
+        return [*counts, *(zlib.crc32(array.tobytes()) for array in arrays)]
+
+    def without_zeros(self, order: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The order without the sentences whose weight is zero."""
+        return order[self.importance[order] > 0] if len(self.importance) else order
 
 
 def run(
@@ -187,7 +201,14 @@ def run(
     while not state.is_over(epochs, patience):
         order = state.rng.permutation(n) if shuffle else np.arange(n)
         begun = time.perf_counter()
-        done = learner.epoch(state.weights, data.encoded, data.gold, order.astype(np.int64), record)
+        done = learner.epoch(
+            state.weights,
+            data.encoded,
+            data.gold,
+            data.without_zeros(order.astype(np.int64)),
+            record,
+            data.importance,
+        )
         seconds = time.perf_counter() - begun
         state.online = state.online.plus(done)
         state.epoch += 1
@@ -210,24 +231,27 @@ def dev_score(gold: list[list[str]], predicted: list[list[str]]) -> float:
     return result.accuracy if result.span_micro is None else result.span_micro.f1
 
 
-def with_new(labels: list[str], flat: list[str]) -> list[str]:
+def with_new(labels: list[str], flat: Labels) -> list[str]:
     """The labels, and behind them the new ones in order.
 
-    >>> with_new(["B"], ["C", "B", "A"])
+    >>> with_new(["B"], ["C", "B", None, "A"])
     ['B', 'A', 'C']
     """
-    new = sorted(set(flat) - set(labels))
+    found = set(flat)
+    found.discard(None)
+    new = sorted(cast("set[str]", found) - set(labels))
     check_label_names(new)
     return [*labels, *new]
 
 
-def label_indices(flat: list[str], labels: list[str]) -> NDArray[np.int32]:
-    """The number of each label.
+def label_indices(flat: Labels, labels: list[str]) -> NDArray[np.int32]:
+    """The number of each label, −1 where it is not given.
 
-    >>> label_indices(["V", "N", "V"], ["N", "V"]).tolist()
-    [1, 0, 1]
+    >>> label_indices(["V", "N", None, "V"], ["N", "V"]).tolist()
+    [1, 0, -1, 1]
     """
-    index = {label: k for k, label in enumerate(labels)}
+    index: dict[str | None, int] = {label: k for k, label in enumerate(labels)}
+    index[None] = -1
     return np.fromiter(map(index.__getitem__, flat), np.int32, len(flat))
 
 

@@ -27,7 +27,7 @@ from seqpa.model import save_model
 from seqpa.sequence.resources import Clusters, Lexicon
 
 sys.path.insert(0, str(Path(__file__).parent))
-from model_mutations import mutated  # noqa: E402
+from model_mutations import mutated
 
 FILES = int(os.environ.get("SEQPA_ATTACKS", "2000"))
 SHARDS = 20

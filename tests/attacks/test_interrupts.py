@@ -80,6 +80,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "own cost": {"features": TEMPLATES, "cost": lambda gold, found: 2.0},
     "batches": {"features": TEMPLATES, "batch_size": 2},
     "n-best": {"features": TEMPLATES, "update": "n-best"},
+    "augmented": {"features": TEMPLATES, "update": "loss-augmented"},
+    "max-loss": {"features": TEMPLATES, "update": "max-loss"},
 }
 
 
