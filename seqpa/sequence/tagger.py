@@ -195,7 +195,7 @@ class SequenceTagger:
         else:
             source = self._choose_source(X, flat)
             encoded = source.learn(X)
-            labels = sorted(set(flat))
+            labels = training.with_new([], flat)
             weights = TrainingWeights(
                 len(labels), source.encoder.n_features, source.n_pair_features, self._second_order
             )
