@@ -4,8 +4,9 @@ SEQPA_NATIVE=1 compiles for this machine's own instruction set; the default runs
 the same architecture. SEQPA_SYMBOLS=1 leaves the names of the kernel's functions in it, for
 profilers. SEQPA_CHECKED=1 checks every index of the kernel (an IndexError instead of a wrong
 address), SEQPA_SANITIZE=1 builds with the compiler's address and undefined-behaviour sanitizers:
-both are for tests, see CONTRIBUTING.md. Where no C compiler is found the build goes on without the kernel's compiled form
-(`optional`): the same source then runs as plain Python, and says so at first use.
+both are for tests, see CONTRIBUTING.md. Where no C compiler is found the build goes on without the
+kernel's compiled form (`optional`): the same source then runs as plain Python, and says so at first
+use.
 
 What Cython needs for memoryviews is some 20,000 lines of C. It is compiled once, into a module of
 its own that the others import, instead of into each of them.
@@ -41,8 +42,8 @@ else:
     SHARED_COMPILE = ["-O2", "-g0"]
 
 # What scores and decodes label sequences adds up in the order in which it is written, everywhere:
-# two sequences that are equally good then are so in every build, and the first of them wins. Nothing
-# is lost, since its loops run over labels, each of which has a sum of its own.
+# two sequences that are equally good then are so in every build, and the first of them wins.
+# Nothing is lost, since its loops run over labels, each of which has a sum of its own.
 EXACT = {"chain", "compose", "nbest", "runner", "steps", "store", "trainer"}
 if sys.platform == "win32":
     EXACT_COMPILE = ["/O2", "/fp:precise"]

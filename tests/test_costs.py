@@ -265,7 +265,7 @@ def test_a_cost_of_the_users_own_may_be_a_seqpa_error() -> None:
     def refusing(gold: list[str], predicted: list[str]) -> float:
         raise SeqpaError("not these")
 
-    with pytest.raises(SeqpaError, match="^not these$"):
+    with pytest.raises(SeqpaError, match="not these"):
         SequenceTagger(["word[0]"], cost=refusing).fit([["a", "b"]], [["X", "Y"]])
 
 

@@ -44,7 +44,9 @@ def digests() -> dict[str, str]:
         given: Any = X
         if name == "dicts":
             given = [[{"w": w, "size": len(w) / 3} for w in sentence] for sentence in X]
-        tagger = SequenceTagger(**{"features": TEMPLATES, "epochs": 3, "random_state": 0, **setting})
+        tagger = SequenceTagger(
+            **{"features": TEMPLATES, "epochs": 3, "random_state": 0, **setting}
+        )
         tagger.fit(given, [_obeying(labels) for labels in y] if name == "rules" else y)
         told = [tagger.predict(given), tagger.predict_nbest(given[:5], 3)]
         weights = sorted((*key, value.hex()) for key, value in tagger.state_features_.items())

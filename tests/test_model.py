@@ -706,7 +706,12 @@ GENERATORS: dict[str, list[tuple[str, Any]]] = {
     "PCG64": [("state.inc", 0), ("state.state", 2**128), ("has_uint32", 2), ("uinteger", -1)],
     "PCG64DXSM": [("state.inc", 2), ("state.state", -1), ("uinteger", 2**32), ("state", None)],
     "MT19937": [("state.pos", 625), ("state.pos", -1), ("state.key", [0] * 624), ("state.key", [])],
-    "Philox": [("buffer_pos", 5), ("buffer_pos", -1), ("buffer", [0]), ("state.counter", [0.5] * 4)],
+    "Philox": [
+        ("buffer_pos", 5),
+        ("buffer_pos", -1),
+        ("buffer", [0]),
+        ("state.counter", [0.5] * 4),
+    ],
     "SFC64": [("state.state", [1, 2, 3]), ("state.state", [2**64] * 4), ("has_uint32", True)],
 }
 

@@ -32,14 +32,16 @@ def test_patterns_match_as_those_of_python(flags: str, text: str, given_words: l
     try:
         expected = re.compile(flags + text)
     except re.error:
-        expected = None
+        assume(False)
     try:
         pattern = Pattern(flags + text)
     except SeqpaError as error:
-        # What is refused here and not there is told as such.
-        assert expected is None or re.search("linear time|bad escape|flags|name", str(error))
-        return
-    assume(expected is not None)
+        told = str(error)
+    else:
+        told = ""
+    # What is refused here and not there is told as such.
+    assert not told or re.search("linear time|bad escape|flags|name", told)
+    assume(not told)
     for word in given_words:
         if word or r"\B" not in text:  # Python changed its mind about \B in an empty word
             assert pattern.search(word) == bool(expected.search(word)), word
@@ -93,7 +95,7 @@ def test_templates_have_their_limits() -> None:
     with pytest.raises(SeqpaError, match="places in all patterns"):
         parse_all([f'regex("[ab]{{400}}{n}")' for n in range(9)])
     with pytest.raises(SeqpaError, match="parts of templates"):
-        parse_all(["|".join(f"word[{k}]" for k in range(n)) for n in range(1, 100)] + ["|".join(
-            f"suffix({n})[{k}]" for k in range(90)) for n in range(1, 80)])
-
-
+        parse_all(
+            ["|".join(f"word[{k}]" for k in range(n)) for n in range(1, 100)]
+            + ["|".join(f"suffix({n})[{k}]" for k in range(90)) for n in range(1, 80)]
+        )

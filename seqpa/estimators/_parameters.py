@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import cache
 from numbers import Integral, Real
@@ -11,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from seqpa.core.problems import CostSensitive
-from seqpa.core.steps import USES_C
+from seqpa.core.steps import USES_C, is_finite
 
 Rule: TypeAlias = tuple[Callable[[Any], bool], str]
 VARIANTS = ("PA", *USES_C)
@@ -25,8 +24,7 @@ def above_zero(value: Any) -> bool:
 def from_zero(value: Any) -> bool:
     """Whether it is a finite number, 0 or above."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    # A whole number may be finite and yet larger than any float.
-    return is_number and 0 <= value <= sys.float_info.max
+    return is_number and is_finite(value) and value >= 0
 
 
 def is_whole(value: Any) -> bool:

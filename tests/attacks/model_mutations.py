@@ -150,7 +150,9 @@ def _moved(array: np.ndarray, rng: random.Random) -> np.ndarray:
         with np.errstate(all="ignore"):
             flat = array.reshape(-1)
             at = rng.randrange(array.size)
-            flat[at] += np.array(rng.choice((-8, -2, -1, 1, 2, 8, 100)), np.int64).astype(flat.dtype)
+            flat[at] += np.array(rng.choice((-8, -2, -1, 1, 2, 8, 100)), np.int64).astype(
+                flat.dtype
+            )
     return array
 
 
