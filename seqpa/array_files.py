@@ -1,4 +1,4 @@
-"""Arrays and a JSON header in one safetensors file, with a checksum: written whole, read suspiciously.
+"""Arrays and a JSON header in one safetensors file: written whole, read suspiciously.
 
 The header is the metadata entry "seqpa". Its `checksum`, a SHA-256 of the rest of the header and of
 all arrays, finds accidents; it does not stop who can compute it anew, so what is read here has the
@@ -120,8 +120,8 @@ def read_file(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
     version = header.get("version")
     if type(version) is not int or not 1 <= version <= VERSION:
         raise SeqpaError(
-            f"{path}: has version {shortened(repr(version))} of the format, this seqpa reads up to {VERSION}: "
-            f"upgrade with pip install --upgrade seqpa"
+            f"{path}: has version {shortened(repr(version))} of the format, this seqpa reads up to "
+            f"{VERSION}: upgrade with pip install --upgrade seqpa"
         )
     if header.get("kind") != kind:
         told = shortened(str(header.get("kind")))

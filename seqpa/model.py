@@ -47,6 +47,7 @@ _WORDS = "origin.words"
 _SIMPLE = (type(None), bool, int, float, str)
 # How deeply parameters are nested: lists of pairs in a mapping, as constraints are.
 _MAX_DEPTH = 10
+_MAX_LEVELS = 100  # of a hierarchy
 _MAX_TEXT = 200
 # A file must not ask for more threads than any machine has.
 _MAX_JOBS = 256
@@ -170,6 +171,8 @@ def _hierarchy(paths: Any) -> Hierarchy:
     for path in paths:
         if not isinstance(path, list) or not {str}.issuperset(map(type, path)):
             raise SeqpaError("is damaged: its hierarchy has a label that is no string")
+        if len(path) > _MAX_LEVELS:
+            raise SeqpaError(f"is damaged: its hierarchy has more than {_MAX_LEVELS} levels")
         below = tree
         for label in path:
             below = below.setdefault(label, {})

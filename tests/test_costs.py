@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import math
 import pickle
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seqpa import PAClassifier, SequenceTagger
 from seqpa.core.costs import Hierarchy, cost_matrix
 from seqpa.errors import SeqpaError
 
@@ -230,3 +234,50 @@ def test_no_labels_cost_nothing() -> None:
     assert cost_matrix(Hierarchy(TREE), []).shape == (0, 0)
     assert cost_matrix({}, []).shape == (0, 0)
     assert cost_matrix(lambda a, b: 1, []).shape == (0, 0)
+
+
+# Functions of the user's own, over whole label lists
+
+
+def root_of(number: float) -> float:
+    return math.sqrt(number)
+
+
+def failing(gold: list[str], predicted: list[str]) -> float:
+    return root_of(-1.0)
+
+
+def failing_below(gold: list[str], predicted: list[str]) -> float:
+    return json.loads("{")
+
+
+@pytest.mark.parametrize(
+    ("function", "line", "told"),
+    [
+        (failing, "    return math.sqrt(number)", "failing raised ValueError (math domain error)"),
+        (failing_below, '    return json.loads("{")', "failing_below raised JSONDecodeError"),
+    ],
+)
+def test_a_cost_that_raises_is_told_by_its_own_line(function: Any, line: str, told: str) -> None:
+    source = Path(__file__).read_text(encoding="utf-8").split("\n")
+    with pytest.raises(SeqpaError) as caught:
+        SequenceTagger(["word[0]"], cost=function).fit([["a", "b"]], [["X", "Y"]])
+    message = str(caught.value)
+    assert message.startswith(f"{__file__}:{source.index(line) + 1}: the cost function {told}")
+    assert "\n" not in message
+    assert caught.value.__cause__ is not None  # Python's users see the rest
+
+
+def test_a_cost_of_the_users_own_may_be_a_seqpa_error() -> None:
+    def refusing(gold: list[str], predicted: list[str]) -> float:
+        raise SeqpaError("not these")
+
+    with pytest.raises(SeqpaError, match="not these"):
+        SequenceTagger(["word[0]"], cost=refusing).fit([["a", "b"]], [["X", "Y"]])
+
+
+def test_aggressiveness_beyond_all_floats() -> None:
+    with pytest.raises(SeqpaError, match="C is 1000"):
+        SequenceTagger(["word[0]"], C=10**400).fit([["a", "b"]], [["X", "Y"]])
+    with pytest.raises(SeqpaError, match="C=1000"):
+        PAClassifier(C=10**400).fit([[1.0], [2.0]], [0, 1])

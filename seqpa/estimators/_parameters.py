@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import cache
 from numbers import Integral, Real
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa.core.problems import CostSensitive
-from seqpa.core.steps import USES_C
+from seqpa.core.steps import USES_C, is_finite
 from seqpa.errors import SeqpaError
 
 Rule: TypeAlias = tuple[Callable[[Any], bool], str]
@@ -28,8 +27,7 @@ def above_zero(value: Any) -> bool:
 def from_zero(value: Any) -> bool:
     """Whether it is a finite number, 0 or above."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    # A whole number may be finite and yet larger than any float.
-    return is_number and 0 <= value <= sys.float_info.max
+    return is_number and is_finite(value) and value >= 0
 
 
 def is_whole(value: Any) -> bool:

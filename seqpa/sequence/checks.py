@@ -120,9 +120,7 @@ def _capacities(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(sizes > 0, powers, 0).astype(np.int64)
 
 
-def _check_apart(
-    starts: NDArray[np.int64], needs: NDArray[np.int64], end: int, name: str
-) -> None:
+def _check_apart(starts: NDArray[np.int64], needs: NDArray[np.int64], end: int, name: str) -> None:
     if len(starts) == 0:
         return
     if starts.min() < 0 or (starts + needs).max() > end:

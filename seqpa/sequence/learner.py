@@ -7,7 +7,6 @@ function, look for a competitor among the n best, and give a full store more mem
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from seqpa._kernel import trainer as kernel
 from seqpa._kernel.steps import CODES as STEPS
 from seqpa._kernel.store import SMALLEST, SparseDelta
+from seqpa.core.steps import is_finite
 from seqpa.errors import SeqpaError
 from seqpa.sequence.chain import (
     NO_LABELS,
@@ -168,7 +168,7 @@ class ChainLearner:
             )
         if self.update not in UPDATES:
             raise SeqpaError(f"update {self.update!r} is unknown: choose {', '.join(UPDATES)}")
-        if not (isinstance(self.C, Real) and 0 < self.C <= sys.float_info.max):
+        if not (isinstance(self.C, Real) and is_finite(self.C) and self.C > 0):
             raise SeqpaError(f"C is {self.C!r}: it must be a positive number")
         if self.update == "loss-augmented":
             if not self.cost.is_additive:

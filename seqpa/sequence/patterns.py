@@ -3,8 +3,8 @@ r"""Regular expressions that take time in proportion to the word, whatever patte
 Python's own `re` tries one way through a pattern after the other, and for some patterns there are
 more ways than anybody can wait for: ``(a+)+$`` takes minutes on thirty letters. A model file brings
 its own patterns, so here all ways are followed at once, character by character: a set of places in
-the pattern (Thompson 1968). Sets that were met once are kept with what follows on each character, so
-that most characters cost one look into a dict.
+the pattern. Sets that were met once are kept with what follows on each character, so that most
+characters cost one look into a dict.
 
 Patterns are written and match as those of `re`, with characters, ``.``, ``[...]``, ``\d \w \s`` and
 their opposites, ``^ $ \A \Z \b \B``, groups, ``|``, ``* + ? {m,n}`` (lazy ones too: whether
@@ -148,8 +148,8 @@ class Pattern:
             return state
         reached, matches = self._closure(state, character)
         if matches:
-            after = state[character] = self._found
-            return after
+            state[character] = self._found
+            return self._found
         char = "\n" if character == _LAST_BREAK else character
         ahead = {self._start}  # a match may begin anywhere
         if char != _END:
