@@ -1,4 +1,4 @@
-"""The exceptions that tell users what is wrong with what they gave, and the one "did you mean"."""
+"""The errors and warnings about what users gave, and the one "did you mean"."""
 
 from __future__ import annotations
 
@@ -22,6 +22,22 @@ class SeqpaError(ValueError):
     Traceback (most recent call last):
         ...
     seqpa.errors.SeqpaError: train.conll:17: 2 columns where 3 are configured: word, pos, label
+    """
+
+
+class SeqpaWarning(UserWarning):
+    """What a user should know though the work goes on: something in the input was not as it should.
+
+    The command line prints it as one line, ``seqpa: warning: ...``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     warnings.warn("a.conll:6: I-LOC begins a span", SeqpaWarning)
+    >>> str(told[0].message)
+    'a.conll:6: I-LOC begins a span'
     """
 
 

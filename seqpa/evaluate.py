@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa.errors import SeqpaError, did_you_mean
-from seqpa.schemes import is_chunk_label, spans
+from seqpa.schemes import Span, are_chunk_labels, spans, strict_spans
 
 LabelLists: TypeAlias = Sequence[Sequence[str]]
 Cost: TypeAlias = Callable[[Sequence[str], Sequence[str]], float]
@@ -248,10 +248,12 @@ def evaluate(
     words: LabelLists | None = None,
     training_words: Collection[str] | None = None,
     cost: Cost | None = None,
+    strict: str | None = None,
 ) -> Evaluation:
     """Compare predicted labels with the gold ones.
 
-    Spans are counted if every label is a chunk label (``O``, ``B-PER``, ``I``, ...).
+    Spans are counted if every label is a chunk label (``O``, ``B-PER``, ``I``, ...), of any
+    scheme.
 
     Parameters
     ----------
@@ -263,6 +265,9 @@ def evaluate(
         With these and `words`, seen and unseen words are counted apart.
     cost : callable, optional
         A function of two label lists, the gold one first.
+    strict : str, optional
+        Count only spans that are written as this scheme writes them; see
+        `seqpa.schemes.strict_spans`. By default all that conlleval reads.
 
     Returns
     -------
@@ -290,7 +295,7 @@ def evaluate(
         tokens=len(flat_gold),
         correct_tokens=sum(n for (g, p), n in confusion.items() if g == p),
         labels=_label_scores(confusion),
-        spans=span_scores(gold, predicted) if _are_chunks(confusion) else None,
+        spans=span_scores(gold, predicted, strict) if _are_chunks(confusion) else None,
         confusion=dict(sorted(confusion.items())),
         seen=seen,
         unseen=unseen,
@@ -298,13 +303,17 @@ def evaluate(
     )
 
 
-def span_scores(gold: LabelLists, predicted: LabelLists) -> dict[str, Score]:
+def span_scores(
+    gold: LabelLists, predicted: LabelLists, strict: str | None = None
+) -> dict[str, Score]:
     """The scores of each type of span; a span is right if type, start and end agree.
 
     Parameters
     ----------
     gold, predicted : sequences of sequences of str
         The labels of each sentence.
+    strict : str, optional
+        As for `evaluate`.
 
     Returns
     -------
@@ -320,13 +329,17 @@ def span_scores(gold: LabelLists, predicted: LabelLists) -> dict[str, Score]:
     found: Counter[str] = Counter()
     there: Counter[str] = Counter()
     for gold_labels, predicted_labels in zip(gold, predicted, strict=True):
-        gold_spans = spans(gold_labels)
-        predicted_spans = spans(predicted_labels)
+        gold_spans = _read_spans(gold_labels, strict)
+        predicted_spans = _read_spans(predicted_labels, strict)
         there.update(span[0] for span in gold_spans)
         found.update(span[0] for span in predicted_spans)
         correct.update(span[0] for span in set(gold_spans).intersection(predicted_spans))
     types = sorted(there.keys() | found.keys())
     return {kind: Score(correct[kind], found[kind], there[kind]) for kind in types}
+
+
+def _read_spans(labels: Sequence[str], strict: str | None) -> list[Span]:
+    return spans(labels) if strict is None else strict_spans(labels, strict)
 
 
 def conlleval_text(evaluation: Evaluation) -> str:
@@ -582,7 +595,7 @@ def _label_scores(confusion: Counter[tuple[str, str]]) -> dict[str, Score]:
 
 
 def _are_chunks(confusion: Counter[tuple[str, str]]) -> bool:
-    return all(map(is_chunk_label, set(chain.from_iterable(confusion))))
+    return are_chunk_labels(chain.from_iterable(confusion))
 
 
 def _check_lengths(gold: LabelLists, other: LabelLists, what: str) -> None:

@@ -2,7 +2,9 @@
 
 No other module replaces a file. What is written goes to a hidden neighbour of the file first,
 which takes the file's name when all of it is safely on the disk: whoever looks sees the old file
-or the new one, never a half. Every mistake is a `SeqpaError` that names the file.
+or the new one, never a half. The neighbour is locked while it is written; what a process that was
+killed left behind has lost its lock, and the next one to write that file removes it. Every mistake
+is a `SeqpaError` that names the file.
 
 >>> import tempfile
 >>> file = Path(tempfile.mkdtemp()) / "notes.txt"
@@ -23,12 +25,13 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from seqpa.errors import SeqpaError, did_you_mean
+from seqpa.file_locks import try_lock
 
 # Names of files that this process has open.
 _DESCRIPTOR = re.compile(r"/dev/(?P<name>stdout|stderr)|/(?:dev|proc/self)/fd/(?P<number>\d+)")
@@ -41,13 +44,15 @@ _NO_FSYNC = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 # Reading
 
 
-def read_text(path: str | Path) -> str:
+def read_text(path: str | Path, most: int | None = None) -> str:
     """The text of a UTF-8 file; a byte-order mark at its start is left out.
 
     Parameters
     ----------
     path : str or Path
         The file.
+    most : int, optional
+        A file of more bytes is refused, and not read.
 
     Returns
     -------
@@ -65,9 +70,12 @@ def read_text(path: str | Path) -> str:
     seqpa.errors.SeqpaError: ...names.txt:2: not UTF-8 (byte 0xf6); save the file as UTF-8
     """
     try:
-        data = Path(path).read_bytes()
+        with Path(path).open("rb") as stream:
+            data = stream.read() if most is None else stream.read(most + 1)
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
+    if most is not None and len(data) > most:
+        raise SeqpaError(f"{path}: has more than {most:,} bytes; is it the right file?")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -104,11 +112,31 @@ def unreadable(path: str | Path, error: OSError | ValueError) -> SeqpaError:
         return _impossible_name(path, error)
     if isinstance(error, FileNotFoundError):
         return SeqpaError(f"{path}: no such file{_near_files(path)}")
-    if path.is_dir():
+    if isinstance(error, IsADirectoryError) or is_folder(path):
         files = sorted(entry.name for entry in path.iterdir() if entry.is_file())
         example = f", for example {path / files[0]}" if files else ""
         return SeqpaError(f"{path}: is a directory; name a file{example}")
     return SeqpaError(f"{path}: cannot be read ({error.strerror or error})")
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether a path is a folder; what can be no path at all is none.
+
+    Parameters
+    ----------
+    path : str or Path
+        Any path.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_folder("."), is_folder("x" * 5000)
+    (True, False)
+    """
+    return os.path.isdir(path)  # noqa: PTH112 (of pathlib's, long names are errors)
 
 
 def _near_files(path: Path) -> str:
@@ -216,6 +244,46 @@ def check_writable(path: str | Path) -> None:
                 probe.unlink()
 
 
+def check_apart(inputs: Mapping[str, str | Path], outputs: Mapping[str, str | Path]) -> None:
+    """Refuse outputs that are an input, or one another: writing one would destroy the other.
+
+    Names are followed through links; hard links and other spellings of a name are found too.
+    Devices and pipes are never the same.
+
+    Parameters
+    ----------
+    inputs, outputs : mapping
+        Files by what messages call them, as ``data.train``.
+
+    Examples
+    --------
+    >>> check_apart({"data.train": "a.conll"}, {"output.model": "./b/../a.conll"})
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: output.model is b/../a.conll, and so is data.train: it would be \
+overwritten; name another file
+    """
+    done: dict[str, Path] = {name: Path(path) for name, path in inputs.items()}
+    for name, given in outputs.items():
+        path = Path(given)
+        for other, known in done.items():
+            if _is_same(path, known):
+                raise SeqpaError(
+                    f"{name} is {path}, and so is {other}: it would be overwritten; name another "
+                    "file"
+                )
+        done[name] = path
+
+
+def _is_same(a: Path, b: Path) -> bool:
+    try:
+        if a.exists() and b.exists():
+            return a.samefile(b) and a.is_file()
+        return os.path.normcase(os.path.realpath(a)) == os.path.normcase(os.path.realpath(b))
+    except (OSError, ValueError):  # what cannot be a file is found out when it is opened
+        return False
+
+
 def check_folder(folder: str | Path) -> None:
     """Find out before the work that files can be written into a folder, which may be missing.
 
@@ -284,12 +352,18 @@ def _direct(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def _neighbour(path: Path, real: Path, old: os.stat_result | None) -> Iterator[BinaryIO]:
     """Write to a new file beside the old one, which then takes its name."""
+    _remove_stale(real)
     partial = _new_name(real)
     output: _Output | None = None
     try:
         with _explained(path):
-            number = os.open(partial, _NEW_FILE, 0o666 if old is None else 0o600)
-            output = _Output(path, number)
+            while True:
+                number = os.open(partial, _NEW_FILE, 0o666 if old is None else 0o600)
+                output = _Output(path, number)
+                if os.name == "nt" or (try_lock(number) is not False and os.fstat(number).st_nlink):
+                    break
+                output.close()  # another process took it for stale before it was locked
+                partial = _new_name(real)
             if old is not None:
                 _keep_owner_and_mode(number, old)
         stream = io.BufferedWriter(output)
@@ -297,8 +371,10 @@ def _neighbour(path: Path, real: Path, old: os.stat_result | None) -> Iterator[B
         with _explained(path):
             stream.flush()
             _synchronise(number)
+            if os.name == "nt":  # where an open file cannot be renamed
+                output.close()
+            partial.replace(real)  # while it is locked, so that nobody takes it for stale
             output.close()
-            partial.replace(real)
     finally:
         # Not through the stream, which would try once more to write what could not be written.
         if output is not None:
@@ -311,6 +387,30 @@ def _neighbour(path: Path, real: Path, old: os.stat_result | None) -> Iterator[B
 def _new_name(real: Path) -> Path:
     """A hidden name beside the file that nobody can foresee, however long the file's own is."""
     return real.with_name(f".{real.name[:40]}.{os.urandom(8).hex()}.partial")
+
+
+def _remove_stale(real: Path) -> None:
+    """Remove what processes that are gone left of this file; whatever fails, nothing is lost."""
+    form = re.compile(rf"\.{re.escape(real.name[:40])}\.[0-9a-f]{{16}}\.partial")
+    with suppress(OSError):
+        for entry in real.parent.iterdir():
+            if form.fullmatch(entry.name):
+                with suppress(OSError):
+                    _remove_if_stale(entry)
+
+
+def _remove_if_stale(partial: Path) -> None:
+    if os.name == "nt":  # where a file that is open cannot be removed
+        partial.unlink()
+        return
+    number = os.open(partial, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        state = os.fstat(number)
+        own = stat.S_ISREG(state.st_mode) and state.st_uid in (os.geteuid(), os.getuid())
+        if own and try_lock(number) is True:
+            partial.unlink()
+    finally:
+        os.close(number)
 
 
 def _keep_owner_and_mode(number: int, old: os.stat_result) -> None:

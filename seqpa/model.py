@@ -26,9 +26,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqpa.array_files import DAMAGE, Arrays, damaged, read_file, shortened, write_file
 from seqpa.core.costs import Hierarchy
 from seqpa.errors import SeqpaError
-from seqpa.files import write_atomically
+from seqpa.sequence import generators
+from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.inputs import FeatureSource
@@ -38,107 +40,19 @@ from seqpa.sequence.trained import Trained
 from seqpa.sequence.training import OnlineTotals, TrainingState
 from seqpa.sequence.weights import FrozenWeights, TrainingWeights
 
-VERSION = 1
-Arrays = dict[str, NDArray[Any]]
 # float16 counts exactly up to here; sparse rows keep labels beside weights.
 _MAX_HALF_LABELS = 2048
 _WORDS = "origin.words"
-# NumPy's random generators, the only ones that a training state may name.
-_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
-# What a header of another form than ours leads to.
-_DAMAGE = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
-
-
-# Files
-
-
-def write_file(path: Path, kind: str, header: dict[str, Any], arrays: Arrays) -> None:
-    """Header and arrays as one file, with a checksum, atomically."""
-    from safetensors.numpy import save
-
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    header = {"kind": kind, "version": VERSION, **header}
-    header["checksum"] = _checksum(header, arrays)
-    write_atomically(path, save(arrays, {"seqpa": json.dumps(header)}))
-
-
-def _checksum(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
-    import hashlib  # brings OpenSSL: three megabytes that training can do without
-
-    rest = {name: value for name, value in header.items() if name != "checksum"}
-    digest = hashlib.sha256(json.dumps(rest, sort_keys=True).encode())
-    for name in sorted(arrays):
-        array = arrays[name]
-        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(array.data)
-    return digest.hexdigest()
-
-
-def read_file(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
-    """Header and memory-mapped arrays of a file, its structure and checksum verified."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        if path.exists() and not path.is_file():
-            raise SeqpaError(f"{path}: is a directory or a device; name a {kind} file")
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            names = list(file.keys())
-    except FileNotFoundError:
-        raise SeqpaError(f"{path}: there is no such file") from None
-    except SeqpaError:
-        raise
-    except (SafetensorError, OSError, ValueError) as error:
-        raise SeqpaError(f"{path}: is damaged, or no seqpa {kind} ({error})") from None
-    try:
-        header = json.loads(metadata.get("seqpa", "null"))
-    except (ValueError, RecursionError):
-        header = None
-    if not isinstance(header, dict):
-        raise SeqpaError(f"{path}: is a safetensors file, but no seqpa {kind}")
-    version = header.get("version")
-    if not isinstance(version, int) or version > VERSION:
-        raise SeqpaError(
-            f"{path}: has version {version!r} of the format, this seqpa reads up to {VERSION}: "
-            f"upgrade with pip install --upgrade seqpa"
-        )
-    if header.get("kind") != kind:
-        raise SeqpaError(f"{path}: is a seqpa {header.get('kind')}, not a {kind}")
-    arrays = _mapped(path, names)
-    if _checksum(header, arrays) != header.get("checksum"):
-        raise SeqpaError(f"{path}: is damaged: its checksum does not match; copy or train it again")
-    return header, arrays
-
-
-_DTYPES = {
-    "F64": np.float64,
-    "F32": np.float32,
-    "F16": np.float16,
-    "I64": np.int64,
-    "I32": np.int32,
-    "I16": np.int16,
-    "I8": np.int8,
-    "U64": np.uint64,
-    "U32": np.uint32,
-    "U16": np.uint16,
-    "U8": np.uint8,
-    "BOOL": np.bool_,
-}
-
-
-def _mapped(path: Path, names: list[str]) -> Arrays:
-    """The arrays of a safetensors file that `safe_open` accepted, as views of a private mapping."""
-    data = np.memmap(path, np.uint8, mode="c")
-    size = int.from_bytes(data[:8].tobytes(), "little")
-    entries = json.loads(data[8 : 8 + size].tobytes())
-    arrays: Arrays = {}
-    for name in names:
-        entry = entries[name]
-        if entry["dtype"] not in _DTYPES:
-            raise SeqpaError(f"{path}: is damaged: array {name!r} has type {entry['dtype']}")
-        begin, end = (8 + size + offset for offset in entry["data_offsets"])
-        arrays[name] = data[begin:end].view(_DTYPES[entry["dtype"]]).reshape(entry["shape"])
-    return arrays
+# Parameters that may be anything of JSON's simple values; `check_parameters` of the tagger, and the
+# learner, look at the values.
+_SIMPLE = (type(None), bool, int, float, str)
+# How deeply parameters are nested: lists of pairs in a mapping, as constraints are.
+_MAX_DEPTH = 10
+_MAX_LEVELS = 100  # of a hierarchy
+_MAX_TEXT = 200
+# A file must not ask for more threads than any machine has.
+_MAX_JOBS = 256
+_MAX_COUNT = 2**53  # of epochs, tokens, mistakes: JSON's readers keep whole numbers up to here
 
 
 # Parameters as JSON
@@ -223,28 +137,47 @@ def _to_json(value: Any, name: str) -> Any:
     raise SeqpaError(f"the parameter {name} = {value!r} cannot be stored in a model file")
 
 
-def _from_json(value: Any, allow_imports: bool) -> Any:
+def _from_json(value: Any, allow_imports: bool, depth: int = 0) -> Any:
+    if depth > _MAX_DEPTH:
+        raise SeqpaError("is damaged: its parameters are nested too deeply")
+
+    def inner(item: Any) -> Any:
+        return _from_json(item, allow_imports, depth + 1)
+
     if isinstance(value, list):
-        return [_from_json(item, allow_imports) for item in value]
+        return [inner(item) for item in value]
     if not isinstance(value, dict):
         return value
     ((kind, content),) = value.items()
     if kind == "hierarchy":
-        tree: dict[str, Any] = {}
-        for path in content:
-            below = tree
-            for label in path:
-                below = below.setdefault(label, {})
-        return Hierarchy(tree)
+        return _hierarchy(content)
     if kind == "matrix":
-        return np.array(content)
+        matrix = np.array(content)
+        if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+            raise SeqpaError("is damaged: a matrix among its parameters is no matrix of numbers")
+        return matrix
     if kind == "pairs":
         return {tuple(pair[:-1]): pair[-1] for pair in content}
     if kind == "mapping":
-        return {key: _from_json(item, allow_imports) for key, item in content.items()}
+        return {key: inner(item) for key, item in content.items()}
+    if kind != "function" or not (content is None or isinstance(content, str)):
+        raise SeqpaError(f"is damaged: it has a parameter of the kind {shortened(repr(kind))}")
     if content is not None and allow_imports:
         return import_function(content)
     return UnloadedFunction(content)
+
+
+def _hierarchy(paths: Any) -> Hierarchy:
+    tree: dict[str, Any] = {}
+    for path in paths:
+        if not isinstance(path, list) or not {str}.issuperset(map(type, path)):
+            raise SeqpaError("is damaged: its hierarchy has a label that is no string")
+        if len(path) > _MAX_LEVELS:
+            raise SeqpaError(f"is damaged: its hierarchy has more than {_MAX_LEVELS} levels")
+        below = tree
+        for label in path:
+            below = below.setdefault(label, {})
+    return Hierarchy(tree)
 
 
 def _stored(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -282,6 +215,7 @@ def save_model(
         The words of the training text.
     """
     frozen = trained.weights
+    frozen.check_sizes()
     source = trained.source
     if source.function is not None and function_name(source.function) is None:
         raise SeqpaError(
@@ -378,12 +312,12 @@ class ModelFile:
             weights = _frozen(arrays, "weights.", len(labels))
             weights.validate()
             _check_sizes(source, len(weights.rows), weights.pair_rows)
-            constraints, epoch = parameters.get("constraints"), int(header["epoch"])
+            constraints, epoch = parameters.get("constraints"), _count(header, "epoch")
             return parameters, Trained(source, weights, labels, constraints, epoch)
         except SeqpaError as error:
-            raise SeqpaError(f"{self.path}: {error}") from None
-        except _DAMAGE as error:
-            raise SeqpaError(f"{self.path}: is damaged: {error}") from None
+            raise SeqpaError(f"{self.path}: {shortened(str(error), 1000)}") from None
+        except DAMAGE as error:
+            raise damaged(self.path, error) from None
 
     @property
     def config(self) -> dict[str, Any] | None:
@@ -418,7 +352,15 @@ def read_model(path: Path) -> ModelFile:
     SeqpaError
         If the file is damaged, or no model.
     """
-    return ModelFile(path, *read_file(path, "model"))
+    return ModelFile(path, *_read(path, "model"))
+
+
+def _read(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
+    header, arrays = read_file(path, kind)
+    for name in ("parameters", "encoder"):
+        if not isinstance(header.get(name), dict):
+            raise SeqpaError(f"{path}: is damaged: it has no {name}")
+    return header, arrays
 
 
 def model_header(path: Path) -> dict[str, Any]:
@@ -427,20 +369,68 @@ def model_header(path: Path) -> dict[str, Any]:
 
 
 def _parameters(header: Mapping[str, Any], allow_imports: bool) -> dict[str, Any]:
-    features = header["parameters"].get("features")
+    stored = header["parameters"]
+    features = stored.get("features")
     if isinstance(features, dict) and "function" in features and not allow_imports:
         raise SeqpaError(
             f"the model needs the feature function {features['function']!r}: if you trust it, "
             f"load with allow_imports=True"
         )
-    return {name: _from_json(value, allow_imports) for name, value in header["parameters"].items()}
+    found = {name: _from_json(value, allow_imports) for name, value in stored.items()}
+    for name, value in found.items():
+        if not _is_right(name, value):
+            told = shortened(repr(stored[name]))
+            raise SeqpaError(f"is damaged: its parameter {shortened(name)} is {told}")
+    return found
+
+
+def _is_right(name: str, value: Any) -> bool:
+    """Whether a parameter is of a kind that a tagger can have."""
+    if isinstance(value, str) and len(value) > _MAX_TEXT:
+        return False
+    texts = isinstance(value, list) and {str}.issuperset(map(type, value))
+    if name == "features":
+        return value is None or isinstance(value, str) or texts or callable(value)
+    if name == "columns":
+        return texts
+    if name == "cost":
+        return isinstance(value, (str, Hierarchy, dict, np.ndarray)) or callable(value)
+    if name == "constraints":
+        return value is None or isinstance(value, (str, dict))
+    if name == "random_state":
+        several = value if isinstance(value, list) else [value]
+        return all(seed is None or type(seed) is int for seed in several)
+    if name == "n_jobs" and isinstance(value, int) and value > _MAX_JOBS:
+        return False
+    return isinstance(value, _SIMPLE) and not (isinstance(value, int) and abs(value) > _MAX_COUNT)
 
 
 def _labels(header: Mapping[str, Any]) -> list[str]:
     labels = header["labels"]
-    if not labels or len(set(labels)) != len(labels) or not all(type(x) is str for x in labels):
+    if not (
+        isinstance(labels, list)
+        and labels
+        and all(type(label) is str for label in labels)
+        and len(set(labels)) == len(labels)
+    ):
         raise SeqpaError("is damaged: its labels are not distinct strings")
-    return list(labels)
+    check_label_names(labels)
+    return labels
+
+
+def _count(header: Mapping[str, Any], name: str) -> int:
+    """A whole number of the header, from 0 on."""
+    value = header[name]
+    if type(value) is not int or not 0 <= value <= _MAX_COUNT:
+        raise SeqpaError(f"is damaged: its {name} is {shortened(repr(value))}")
+    return value
+
+
+def _sum(value: Any) -> float:
+    """A number from 0 on."""
+    if type(value) not in (int, float) or not 0 <= value < np.inf:
+        raise SeqpaError(f"is damaged: {shortened(repr(value))} is no sum of costs or losses")
+    return float(value)
 
 
 def _source(header: Mapping[str, Any], arrays: Arrays, features: Any) -> FeatureSource:
@@ -509,24 +499,15 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
         "best_epoch": state.best_epoch,
         "data": state.data,
         "online": astuple(state.online),
-        "generator": _plain(state.rng.bit_generator.state),
+        "generator": generators.plain_state(state.rng),
         "reservoir": {
             "seen": state.reservoir.seen,
             "capacity": state.reservoir.capacity,
-            "generator": _plain(state.reservoir.rng.bit_generator.state),
+            "generator": generators.plain_state(state.reservoir.rng),
         },
     }
     arrays |= {f"reservoir.{name}": array for name, array in state.reservoir.to_arrays().items()}
     write_file(path, "state", header, arrays)
-
-
-def _plain(value: Any) -> Any:
-    """A generator's state without NumPy types."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def load_state(path: Path, parameters: Mapping[str, Any]) -> TrainingState:
@@ -538,14 +519,14 @@ def load_state(path: Path, parameters: Mapping[str, Any]) -> TrainingState:
     parameters : mapping
         Those of the tagger that goes on, which must be those that it was saved with.
     """
-    header, arrays = read_file(path, "state")
+    header, arrays = _read(path, "state")
     try:
         _check_parameters(parameters, header["parameters"])
         return _training_state(header, arrays, parameters.get("features"))
     except SeqpaError as error:
-        raise SeqpaError(f"{path}: {error}") from None
-    except _DAMAGE as error:
-        raise SeqpaError(f"{path}: is damaged: {error}") from None
+        raise SeqpaError(f"{path}: {shortened(str(error), 1000)}") from None
+    except DAMAGE as error:
+        raise damaged(path, error) from None
 
 
 def _check_parameters(parameters: Mapping[str, Any], saved: Mapping[str, Any]) -> None:
@@ -553,7 +534,7 @@ def _check_parameters(parameters: Mapping[str, Any], saved: Mapping[str, Any]) -
     for name, value in saved.items():
         if name != "epochs" and name in own and own[name] != value:
             raise SeqpaError(
-                f"was saved with {name} = {value!r}, this tagger has {own[name]!r}: "
+                f"was saved with {name} = {shortened(repr(value))}, this tagger has {own[name]!r}: "
                 f"go on with the same parameters, or train afresh"
             )
 
@@ -567,15 +548,18 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
         if name.startswith("training.")
     }
     TrainingWeights.validate(training)
+    if bool(training["second_order"][0]) != (header["parameters"].get("algorithm") == "arow"):
+        raise SeqpaError("is damaged: its weights are of another algorithm")
     if len(training["transitions"]) != len(labels):
         raise SeqpaError("is damaged: labels and weights do not agree in number")
     _check_sizes(source, len(training["rows"]), training.get("pair_rows"))
-    best = None
+    best, best_score = None, None
     if header["best_score"] is not None:
+        best_score = _sum(header["best_score"])
         best = _frozen(arrays, "best.", len(labels))
         best.validate()
         _check_sizes(source, len(best.rows), best.pair_rows)
-    rng = _generator(header["generator"])
+    rng = generators.restored(header["generator"])
     reservoir = Reservoir.beside(rng)
     if "reservoir" in header:  # states of earlier versions have none
         stored = header["reservoir"]
@@ -585,9 +569,9 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
                 for name, array in arrays.items()
                 if name.startswith("reservoir.")
             },
-            _generator(stored["generator"]),
-            int(stored["seen"]),
-            int(stored["capacity"]),
+            generators.restored(stored["generator"]),
+            _count(stored, "seen"),
+            _count(stored, "capacity"),
             (len(labels), source.encoder.n_features, source.n_pair_features),
         )
     return TrainingState(
@@ -595,25 +579,25 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
         labels=labels,
         weights=TrainingWeights.from_arrays(training),
         rng=rng,
-        epoch=int(header["epoch"]),
-        best_epoch=int(header["best_epoch"]),
-        best_score=header["best_score"],
+        epoch=_count(header, "epoch"),
+        best_epoch=min(_count(header, "best_epoch"), _count(header, "epoch")),
+        best_score=best_score,
         best=best,
-        data=header["data"],
+        data=_marks(header["data"]),
         online=_online(header["online"]),
         reservoir=reservoir,
     )
 
 
-def _online(stored: list[Any]) -> OnlineTotals:
-    mistakes, *sums = stored
-    return OnlineTotals(int(mistakes), *map(float, sums))
+def _marks(stored: Any) -> list[int] | None:
+    if stored is not None and not (
+        isinstance(stored, list) and all(type(mark) is int for mark in stored)
+    ):
+        raise SeqpaError("is damaged: it does not tell by what its data are known")
+    return stored
 
 
-def _generator(stored: Mapping[str, Any]) -> np.random.Generator:
-    kind = stored["bit_generator"]
-    if kind not in _GENERATORS:
-        raise SeqpaError(f"is damaged: it names the unknown generator {kind!r}")
-    generator = getattr(np.random, kind)()
-    generator.state = stored
-    return np.random.Generator(generator)
+def _online(stored: Any) -> OnlineTotals:
+    if not isinstance(stored, list) or len(stored) != len(fields(OnlineTotals)):
+        raise SeqpaError("is damaged: its online totals are not right")
+    return OnlineTotals(_count({"mistakes": stored[0]}, "mistakes"), *map(_sum, stored[1:]))

@@ -39,18 +39,25 @@ from seqpa.config.build import (
 from seqpa.data import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.evaluate import Evaluation, evaluate
-from seqpa.files import check_writable, write_atomically
+from seqpa.files import write_atomically
 from seqpa.model import save_model
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.learner import Epoch
 from seqpa.sequence.tagger import SequenceTagger
+from seqpa.training_outputs import (
+    FREE,
+    HISTORY_KEYS,
+    METRICS_KEYS,
+    Outputs,
+    damaged,
+    first_difference,
+    leave_out,
+    read_json,
+    told_config,
+)
 
 if TYPE_CHECKING:
     from seqpa.sequence.bounds import Certificate
-
-# What may change between a run and its continuation without changing the weights on the way.
-_FREE = {("output",), ("data", "test"), ("learner", "epochs")}
-
 
 # The keys of a line of the history, each with the field of `Epoch` that it tells.
 _HISTORY = {
@@ -101,43 +108,63 @@ class TrainingRun:
     After each epoch a checkpoint is written beside the model; with `resume` the run goes on from
     it, to the same bytes as an unbroken run. `finish` may come early: the best epoch so far counts.
 
+    Nothing of the user's is lost unasked: see `seqpa.training_outputs`. From its making to `finish`
+    or `close`, a run keeps other processes from its outputs.
+
     Parameters
     ----------
     config : Config
         What is trained, on what, and what is written.
     resume : bool
         Go on from the checkpoint, if there is one.
+    force : bool
+        Replace what another training left.
     with_certificate : bool
         Also compute the loss bounds at the end.
+
+    Attributes
+    ----------
+    notes : list of str
+        What a user should know before the training begins: which model will be replaced.
     """
 
     def __init__(
-        self, config: Config, *, resume: bool = False, with_certificate: bool = False
+        self,
+        config: Config,
+        *,
+        resume: bool = False,
+        force: bool = False,
+        with_certificate: bool = False,
     ) -> None:
         self.config = config
-        self.model = config.path("output", "model")
-        if self.model.is_dir():
-            raise SeqpaError(
-                f"{config.place('output', 'model')}{self.model} is a directory; name a file in it"
-            )
-        self.checkpoint = self.model.with_name(self.model.name + ".checkpoint")
-        self._progress = self.model.with_name(self.model.name + ".checkpoint.json")
-        self._history = self._beside("history")
-        self._metrics = self._beside("metrics")
-        if with_certificate:
-            self._refuse_certificate(resume)
-        for path in (self.model, self._history, self._metrics):
-            check_writable(path)
-        self.train = read_part(config, "train")
-        self.dev = None if config.data.dev is None else read_part(config, "dev")
-        self.test = None if config.data.test is None else read_part(config, "test")
-        self.tagger = tagger_of(config, self.train.names)
+        self.outputs = Outputs(config)
+        self.model = self.outputs.model
+        self.checkpoint = self.outputs.checkpoint
         self.history: list[Epoch] = []
         self.complete = False
         self._with_certificate = with_certificate
-        self.resumed = resume and self.checkpoint.exists()
-        if self.resumed:
-            self._load_checkpoint()
+        if with_certificate:
+            self._refuse_certificate(resume)
+        self.notes = self.outputs.take(resume, force)
+        try:
+            self.train = read_part(config, "train")
+            self.dev = None if config.data.dev is None else read_part(config, "dev")
+            self.test = None if config.data.test is None else read_part(config, "test")
+            self.tagger = tagger_of(config, self.train.names)
+            if with_certificate:
+                from seqpa.sequence.bounds import check_covered
+
+                check_covered(self.tagger)
+            self.resumed = resume and self.checkpoint.exists()
+            if self.resumed:
+                self._load_checkpoint()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let other processes write the outputs; `finish` does it too."""
+        self.outputs.release()
 
     def epochs(self) -> Iterator[Epoch]:
         """Train; after the last epoch `complete` is True.
@@ -163,6 +190,12 @@ class TrainingRun:
         -------
         TrainingOutcome
         """
+        try:
+            return self._finished()
+        finally:
+            self.close()
+
+    def _finished(self) -> TrainingOutcome:
         words = set(self.train.columns[0])
         dev, test = (
             None if corpus is None else score(self.tagger, corpus, words, self.tagger.cost)
@@ -173,26 +206,27 @@ class TrainingRun:
             from seqpa.sequence.bounds import certify
 
             certificate = certify(self.tagger, self.train, self.history)
-        metrics = {
-            "best_epoch": self.tagger.n_iter_,
-            "epochs": len(self.history),
-            "seconds": sum(epoch.seconds for epoch in self.history),
-            "dev": None if dev is None else dev.to_dict(),
-            "test": None if test is None else test.to_dict(),
-        }
+        content = (
+            self.tagger.n_iter_,
+            len(self.history),
+            sum(epoch.seconds for epoch in self.history),
+            None if dev is None else dev.to_dict(),
+            None if test is None else test.to_dict(),
+        )
+        metrics = dict(zip(METRICS_KEYS, content, strict=True))
         save_model(
             self.model,
             self.tagger.trained_,
             self.tagger.get_params(),
             half=self.config.output.half,
-            config=self._told_config(),
+            config=told_config(self.config),
             training_words=words,
         )
-        _write_json(self._history, self._told())
-        _write_json(self._metrics, metrics)
+        _write_json(self.outputs.history, self._told())
+        _write_json(self.outputs.metrics, metrics)
         if self.complete:
             self.checkpoint.unlink(missing_ok=True)
-            self._progress.unlink(missing_ok=True)
+            self.outputs.progress.unlink(missing_ok=True)
         return TrainingOutcome(
             self.model, self.tagger.n_iter_, len(self.history), dev, test, certificate
         )
@@ -208,11 +242,6 @@ class TrainingRun:
             of_data = str(error).startswith("sentence ")
             where = f"{data_name(self.config, 'train')}: " if of_data else ""
             raise SeqpaError(f"{where}{error}") from None
-
-    def _beside(self, name: str) -> Path:
-        if getattr(self.config.output, name) is None:
-            return self.model.with_name(f"{name}.json")
-        return self.config.path("output", name)
 
     def _refuse_certificate(self, resume: bool) -> None:
         kind = self.config.cost.kind
@@ -230,30 +259,36 @@ class TrainingRun:
     # too many, which the epoch that is trained again replaces.
 
     def _save_checkpoint(self) -> None:
-        _write_json(self._progress, self._told())
+        _write_json(self.outputs.progress, self._told())
         self.tagger.save_state(self.checkpoint)
 
     def _load_checkpoint(self) -> None:
-        told = _read_json(self._progress)
+        told = read_json(self.outputs.progress)
         if told.get("config") != self._told()["config"]:
-            changed = _first_difference(told.get("config"), self._told()["config"])
+            changed = first_difference(told.get("config"), self._told()["config"])
             raise SeqpaError(
                 f"{self.checkpoint}: was made with another configuration ({changed}): resume with "
-                "the same, or train afresh without --resume"
+                "the same, or train afresh with --force"
             )
         if told.get("data") != self._told()["data"]:
             raise SeqpaError(
                 f"{self.checkpoint}: was made with other training or dev data: resume with the "
-                "same, or train afresh without --resume"
+                "same, or train afresh with --force"
             )
         self.tagger.load_state(self.checkpoint)
         done = self.tagger.training_state_.epoch
         try:
             self.history = [_from_line(line) for line in told["epochs"]][:done]
         except (KeyError, TypeError):
+            raise damaged(self.outputs.progress) from None
+        if [epoch.number for epoch in self.history] != list(range(1, done + 1)):
+            raise damaged(self.outputs.progress)
+        if done > self.config.learner.epochs:
             raise SeqpaError(
-                f"{self._progress}: is damaged; train afresh without --resume"
-            ) from None
+                f"{self.checkpoint}: stands after epoch {done}, and learner.epochs is "
+                f"{self.config.learner.epochs}: resume with {done} or more, or say --force without "
+                "--resume to begin anew"
+            )
 
     def _told(self) -> dict[str, Any]:
         if not hasattr(self, "_fingerprints"):
@@ -263,23 +298,9 @@ class TrainingRun:
                 for name, corpus in parts.items()
             }
         config = self.config.model_dump(mode="json")
-        for loc in _FREE:
-            section: Any = config
-            for name in loc[:-1]:
-                section = section[name]
-            section.pop(loc[-1])
-        return {
-            "config": config,
-            "data": self._fingerprints,
-            "epochs": [_line(epoch) for epoch in self.history],
-        }
-
-    def _told_config(self) -> dict[str, Any]:
-        """The configuration for the model's header, with the full path of a cost's file."""
-        told = self.config.model_dump(mode="json", exclude={"output"})
-        if self.config.cost.kind == "python" and self.config.cost.file is not None:
-            told["cost"]["file"] = str(self.config.path("cost", "file").resolve())
-        return told
+        leave_out(config, FREE)
+        content = (config, self._fingerprints, [_line(epoch) for epoch in self.history])
+        return dict(zip(HISTORY_KEYS, content, strict=True))
 
 
 def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
@@ -410,26 +431,14 @@ def _line(epoch: Epoch) -> dict[str, Any]:
 def _from_line(line: dict[str, Any]) -> Epoch:
     if set(line) != set(_HISTORY):
         raise KeyError("a line of the history lacks a key")
+    for key, value in line.items():
+        right = bool if key == "best" else (int, float)
+        if not isinstance(value, right) and not (key == "dev_score" and value is None):
+            raise TypeError(f"{key} is {value!r}")
+        if not abs(value or 0) < 1e300:
+            raise TypeError(f"{key} is {value!r}")
     return Epoch(**{field: line[key] for key, field in _HISTORY.items()})
 
 
 def _write_json(path: Path, content: Any) -> None:
     write_atomically(path, (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode())
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SeqpaError(f"{path}: cannot be read ({error.strerror}); train afresh") from None
-    except ValueError:
-        raise SeqpaError(f"{path}: is damaged; train afresh without --resume") from None
-    return content if isinstance(content, dict) else {}
-
-
-def _first_difference(old: Any, new: Any, name: str = "") -> str:
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in new:
-            if old.get(key) != new[key]:
-                return _first_difference(old.get(key), new[key], f"{name}.{key}".strip("."))
-    return f"{name} was {json.dumps(old)}, is {json.dumps(new)}"

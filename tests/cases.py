@@ -170,3 +170,22 @@ def one_update(case: Case, i: int, step: str, C: float) -> np.ndarray:
     learner = learner_of(case, step)
     learner.run(examples_of(case), case.target, C=C, order=[i])
     return flat(learner.weights, case)
+
+
+# As scikit-learn says of its own SGDClassifier: with C scaled, the weight 2 is not two examples.
+WEIGHTED = dict.fromkeys(
+    (
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    ),
+    "sample_weight is not equivalent to removing or repeating examples",
+)
+WEIGHT_CHECKS = (
+    "check_sample_weights_pandas_series",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_list",
+    "check_sample_weights_shape",
+    "check_sample_weights_not_overwritten",
+    "check_all_zero_sample_weights_error",
+    "check_classifiers_one_label_sample_weights",
+)

@@ -12,8 +12,11 @@ from cases import KINDS, Case, draw, examples_of, learner_of, twin_constraint
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from seqpa.core.batch import BatchLearner
 from seqpa.core.bounds import bounds, certificate, print_certificate
-from seqpa.core.learner import passes
+from seqpa.core.examples import Examples
+from seqpa.core.learner import Learner, passes
+from seqpa.core.problems import Binary
 from seqpa.core.theorems import THEOREMS, Bound, Rounds, check
 from seqpa.errors import SeqpaError
 
@@ -165,6 +168,7 @@ def test_which_theorem_applies_where() -> None:
             "PA 2006, Lemma 1",
             "PA 2006, Eq. 46",
             "PA 2006, §4, Freund and Schapire",
+            "PA 2006, §4, Gentile",
         },
         ("regression", "PA-I"): {"PA 2006, Lemma 6", "PA 2006, Theorem 4", "PA 2006, Eq. 17"},
         ("uniclass", "PA"): {"PA 2006, Lemma 7", "PA 2006, Theorem 3"},
@@ -405,3 +409,43 @@ def test_every_bound_names_a_paper_that_is_listed() -> None:
     )
     for found in check(rounds):
         assert found.name.split(",")[0] in papers
+
+
+@pytest.mark.parametrize("step", ["PA-I", "PA-II", "PA-LS"])
+@pytest.mark.parametrize("overlapping", [False, True])
+def test_no_theorem_is_claimed_for_mini_batches(step: str, overlapping: bool) -> None:
+    """One step for several examples: no proof here is about it, and some bounds do not hold."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 4)), rng.choice([-1.0, 1.0], 60)
+    examples = Examples.from_array(X)
+    learner = BatchLearner(Binary(), step, 4, batch_size=6, overlapping=overlapping)
+    run = learner.run(examples, y, C=0.5, record=True)
+    found = bounds(run, learner, examples, y, rng.normal(size=4), C=0.5)
+    # What is true of every round, whatever the step, may still be told.
+    assert set(applying(found)) == {"PA 2006, Eq. 46"}
+    assert any(f"mini-batches of {step}" in bound.why for bound in found)
+    alone = BatchLearner(Binary(), "PA-I", 4, batch_size=1)
+    run = alone.run(examples, y, C=0.5, record=True)
+    found = bounds(run, alone, examples, y, rng.normal(size=4), C=0.5)
+    assert "PA 2006, Theorem 4" in applying(found)
+
+
+@given(seed=st.integers(0, 2**32 - 1), margin=st.floats(0.1, 5.0))
+def test_gentile_s_bound(seed: int, margin: float) -> None:
+    """It holds beside any u, and with all losses 0 it is Novikoff's."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 3)) * rng.uniform(0.1, 3.0, (40, 1))
+    u = rng.normal(size=3)
+    y = np.where(rng.random(40) < 0.8, np.sign(X @ u), rng.choice([-1.0, 1.0], 40))
+    examples = Examples.from_array(X)
+    learner = Learner(Binary(margin), "perceptron", 3)
+    run = learner.run(examples, y, record=True)
+    for comparator in (u, 5.0 * u, np.zeros(3)):
+        found = applying(bounds(run, learner, examples, y, comparator))
+        assert found["PA 2006, §4, Gentile"].holds
+    far = u * (1.0 + margin) / np.abs(X @ u).min()
+    clean = Learner(Binary(margin), "perceptron", 3)
+    run = clean.run(examples, np.sign(X @ u), record=True)
+    found = applying(bounds(run, clean, examples, np.sign(X @ u), far))
+    reach = float(examples.norms2.max() * (far @ far)) / margin**2
+    assert found["PA 2006, §4, Gentile"].right == pytest.approx(reach)

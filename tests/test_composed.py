@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqpa import SequenceTagger
-from seqpa.sequence.composed import composed
+from seqpa.sequence import composed as module
+from seqpa.sequence.composed import composed, forest, preorder
 from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import Encoded, FeatureEncoder
 from seqpa.sequence.inputs import flat_columns
 from seqpa.sequence.resources import Clusters, Lexicon
+from seqpa.sequence.templates import parse_all
 from seqpa.sequence.weights import FrozenWeights, dense_at, padded
 
 COLUMNS = ("word", "pos")
@@ -275,3 +277,55 @@ def test_features_without_weights_are_as_good_as_absent() -> None:
         walk, new = composed(one, own)
         results.append(emissions(new, one.transform(*flat, walk)))
     np.testing.assert_array_equal(*results)
+
+
+def naive_forest(texts: list[str], counts: list[int], budget: int) -> list[int]:
+    """The twin of `forest`: every pair is looked at, and all is chosen anew at each step."""
+    templates = parse_all(texts, COLUMNS)
+    has = [{str(part) for part in template.parts} for template in templates]
+    needs = [
+        [{str(p) for p in module._known_by(part, COLUMNS)} for part in template.parts]
+        for template in templates
+    ]
+
+    def determines(t: int, u: int) -> bool:
+        return not any(known_by and has[t].isdisjoint(known_by) for known_by in needs[u])
+
+    every = range(len(templates))
+    above = [[t for t in every if t != u and determines(t, u)] for u in every]
+    above = [[t for t in above[u] if t < u or u not in above[t]] for u in every]
+    may_be = {t for t, count in enumerate(counts) if count}
+    while True:
+        parents = [
+            min(may_be.intersection(candidates), key=lambda t: (counts[t], t), default=-1)
+            for candidates in above
+        ]
+        chosen = set(parents) - {-1}
+        if sum(counts[t] for t in chosen) <= budget:
+            return parents
+        may_be.remove(max(chosen, key=lambda t: (counts[t] / parents.count(t), t)))
+
+
+@given(
+    st.lists(st.sampled_from(TEMPLATES[:-2]), min_size=1, max_size=25, unique=True),
+    st.lists(st.integers(0, 30), min_size=25, max_size=25),
+    st.integers(0, 200),
+)
+def test_the_forest_is_the_one_that_is_meant(
+    texts: list[str], counts: list[int], budget: int
+) -> None:
+    counts = counts[: len(texts)]
+    found = forest(parse_all(texts, COLUMNS), COLUMNS, counts, budget)
+    assert found.tolist() == naive_forest(texts, counts, budget)
+
+
+def test_two_thousand_templates_take_no_longer_than_they_must() -> None:
+    """No pair of all is looked at, and no tree is deep: the work is counted, not the time."""
+    chain = ["|".join(f"word[{k}]" for k in range(n, -1, -1)) for n in range(99)]
+    wide = [f"word[0]|suffix({n})[{k}]" for n in range(1, 20) for k in range(1, 99)]
+    templates = parse_all([*chain, *wide], ("word",))
+    parents = forest(templates, ("word",), [1 + n % 50 for n in range(len(templates))], 10**6)
+    order, below = preorder(parents)
+    assert sorted(order.tolist()) == list(range(len(templates)))
+    assert below.sum() <= 16 * len(templates)
+    assert (parents >= 0).sum() > 50

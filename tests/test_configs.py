@@ -72,9 +72,9 @@ def test_it_trains_and_tags(
     assert "accuracy" in told
     assert f"model written to {model}" in told
     left = sorted(path.name for path in model.parent.iterdir())
-    assert left == ["history.json", "m.safetensors", "metrics.json"]
-    assert len(json.loads((model.parent / "history.json").read_text())["epochs"]) == 3
-    metrics = json.loads((model.parent / "metrics.json").read_text())
+    assert left == ["m.history.json", "m.metrics.json", "m.safetensors"]
+    assert len(json.loads((model.parent / "m.history.json").read_text())["epochs"]) == 3
+    metrics = json.loads((model.parent / "m.metrics.json").read_text())
     assert 0 <= metrics["test"]["accuracy"] <= 1
     assert SequenceTagger.load(model).classes_
 

@@ -197,8 +197,8 @@ def test_illegal_training_labels_are_refused_with_their_place() -> None:
 @pytest.mark.parametrize(
     ("constraints", "message"),
     [
-        ("iob", "'iob' are unknown; did you mean 'bio'"),
-        ("x", "'x' are unknown; there are bio, bioes"),
+        ("iob", "'iob' are unknown; did you mean 'io"),
+        ("x", "'x' are unknown; there are bio, iob1, iob2"),
         (["bio"], "not list"),
         ({"forbiden": []}, "key 'forbiden'; did you mean 'forbidden'"),
         ({1: []}, "key 1; there are forbidden, required"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -28,8 +29,11 @@ PENN_TAGS = {
 Sentence = list[tuple[str, str, str]]
 
 
+MARK = re.compile(r"# newdoc id = \d\d\d\n")
+
+
 def read(path: Path) -> list[Sentence]:
-    blocks = path.read_text(encoding="utf-8").strip("\n").split("\n\n")
+    blocks = MARK.sub("", path.read_text(encoding="utf-8")).strip("\n").split("\n\n")
     return [[tuple(line.split("\t")) for line in block.split("\n")] for block in blocks]  # type: ignore[misc]
 
 
@@ -86,7 +90,7 @@ def test_every_line_has_three_clean_cells(split: str) -> None:
     assert text.endswith("\n")
     assert not text.endswith("\n\n")
     assert "\n\n\n" not in text
-    for line in filter(None, text.split("\n")):
+    for line in filter(None, MARK.sub("", text).split("\n")):
         cells = line.split("\t")
         assert len(cells) == 3, line
         assert all(cell and not any(c.isspace() for c in cell) for cell in cells), line
@@ -94,10 +98,21 @@ def test_every_line_has_three_clean_cells(split: str) -> None:
 
 def test_size_and_lengths(everything: list[Sentence]) -> None:
     lengths = [len(sentence) for sentence in everything]
-    assert len(lengths) >= 450
+    assert len(lengths) >= 2000
     assert max(lengths) <= 60
     assert min(lengths) <= 5
     assert max(lengths) >= 35
+
+
+def test_documents_are_whole_and_in_one_split() -> None:
+    marks = {
+        split: MARK.findall((NEWS / f"{split}.conll").read_text(encoding="utf-8"))
+        for split in SPLITS
+    }
+    # The first are sentences without a document of their own, in every split.
+    assert all(own[0] == "# newdoc id = 000\n" for own in marks.values())
+    others = [mark for own in marks.values() for mark in own[1:]]
+    assert len(others) == len(set(others)) >= 180
 
 
 def test_no_sentence_twice(everything: list[Sentence]) -> None:
@@ -129,7 +144,11 @@ def test_tags_agree_with_the_guidelines(everything: list[Sentence]) -> None:
         for i, (word, tag, label) in enumerate(sentence):
             where = f"{word}/{tag} in {' '.join(w for w, _, _ in sentence)}"
             assert tag == fixed.get(word.lower(), tag), where
-            assert word[0].isupper() or tag not in ("NNP", "NNPS") or word == "de", where
+            assert (
+                word[0].isupper()
+                or tag not in ("NNP", "NNPS")
+                or word in ("de", "van", "da", "del", "von")
+            ), where
             if word[0].isdigit():
                 assert tag in ("CD", "JJ", "NNS"), where
             if tag == "POS":
@@ -138,7 +157,7 @@ def test_tags_agree_with_the_guidelines(everything: list[Sentence]) -> None:
             if label.startswith("B-"):
                 assert tag in ("NNP", "NNPS", "DT", "CD"), where
             if label.startswith("I-"):
-                assert tag in ("NNP", "NNPS", "IN", "CC", "CD", "POS", "DT"), where
+                assert tag in ("NNP", "NNPS", "IN", "TO", "CC", "CD", "POS", "DT"), where
 
 
 def test_brackets_and_quotes_are_paired(everything: list[Sentence]) -> None:

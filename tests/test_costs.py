@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import math
 import pickle
 from collections import deque
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seqpa import PAClassifier, SequenceTagger
 from seqpa.core.costs import Hierarchy, cost_matrix
 from seqpa.errors import SeqpaError
 
@@ -147,8 +152,15 @@ def test_yaml_errors_have_file_and_line(text: str, message: str) -> None:
 
 
 def test_a_tree_too_deep_for_python() -> None:
-    with pytest.raises(SeqpaError, match="hierarchy: nested too deeply"):
+    with pytest.raises(SeqpaError, match="hierarchy:1: nested more than 100 deep"):
         Hierarchy.from_yaml("a: " + "[" * 3000 + "]" * 3000 + "\n")
+    tree: dict[str, Any] = {}
+    for level in range(500, 0, -1):
+        tree = {f"n{level}": tree}
+    with pytest.raises(SeqpaError, match="a hierarchy has at most 100 levels; 'n1' has more"):
+        Hierarchy(tree)
+    with pytest.raises(SeqpaError, match=r"a label is a name, not \['b'\]"):
+        Hierarchy({"a": [["b"]]})
 
 
 def test_a_missing_file_is_named(tmp_path) -> None:
@@ -222,3 +234,50 @@ def test_no_labels_cost_nothing() -> None:
     assert cost_matrix(Hierarchy(TREE), []).shape == (0, 0)
     assert cost_matrix({}, []).shape == (0, 0)
     assert cost_matrix(lambda a, b: 1, []).shape == (0, 0)
+
+
+# Functions of the user's own, over whole label lists
+
+
+def root_of(number: float) -> float:
+    return math.sqrt(number)
+
+
+def failing(gold: list[str], predicted: list[str]) -> float:
+    return root_of(-1.0)
+
+
+def failing_below(gold: list[str], predicted: list[str]) -> float:
+    return json.loads("{")
+
+
+@pytest.mark.parametrize(
+    ("function", "line", "told"),
+    [
+        (failing, "    return math.sqrt(number)", "failing raised ValueError (math domain error)"),
+        (failing_below, '    return json.loads("{")', "failing_below raised JSONDecodeError"),
+    ],
+)
+def test_a_cost_that_raises_is_told_by_its_own_line(function: Any, line: str, told: str) -> None:
+    source = Path(__file__).read_text(encoding="utf-8").split("\n")
+    with pytest.raises(SeqpaError) as caught:
+        SequenceTagger(["word[0]"], cost=function).fit([["a", "b"]], [["X", "Y"]])
+    message = str(caught.value)
+    assert message.startswith(f"{__file__}:{source.index(line) + 1}: the cost function {told}")
+    assert "\n" not in message
+    assert caught.value.__cause__ is not None  # Python's users see the rest
+
+
+def test_a_cost_of_the_users_own_may_be_a_seqpa_error() -> None:
+    def refusing(gold: list[str], predicted: list[str]) -> float:
+        raise SeqpaError("not these")
+
+    with pytest.raises(SeqpaError, match="not these"):
+        SequenceTagger(["word[0]"], cost=refusing).fit([["a", "b"]], [["X", "Y"]])
+
+
+def test_aggressiveness_beyond_all_floats() -> None:
+    with pytest.raises(SeqpaError, match="C is 1000"):
+        SequenceTagger(["word[0]"], C=10**400).fit([["a", "b"]], [["X", "Y"]])
+    with pytest.raises(SeqpaError, match="C=1000"):
+        PAClassifier(C=10**400).fit([[1.0], [2.0]], [0, 1])

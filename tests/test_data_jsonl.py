@@ -72,7 +72,7 @@ def test_a_tagged_copy_keeps_other_keys_order_and_empty_sentences(tmp_path: Path
         ('{"tokens": "a"}', r'a\.jsonl:2: not an object with a list "tokens"'),
         ('{"tokens": ["a", "b"], "labels": ["X"]}', r"a\.jsonl:2: 2 tokens but 1 labels"),
         ('{"tokens": ["a"]}', r"a\.jsonl:2: token 1 has no label"),
-        ('{"tokens": ["a"], "labels": [3]}', r"a\.jsonl:2: token 1 has no label"),
+        ('{"tokens": ["a"], "labels": [null]}', r"a\.jsonl:2: token 1 has no label"),
         ('{"tokens": [3], "labels": ["X"]}', r"a\.jsonl:2: a token is not a string or the cells"),
         ('{"tokens": [[3]], "labels": ["X"]}', r"a\.jsonl:2: a cell must be a string, not 3"),
         ('{"tokens": [{"w": "a"}], "labels": ["X"]}', r"a\.jsonl:2: a token has no 'word'"),

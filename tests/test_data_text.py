@@ -41,10 +41,10 @@ def test_text_without_layout(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == "Go_V !_.\nNo_D\n"
 
 
-def test_text_has_no_labels_and_two_tokenizers(tmp_path: Path) -> None:
+def test_text_has_no_labels_and_few_tokenizers(tmp_path: Path) -> None:
     with pytest.raises(SeqpaError, match="plain text has no labels"):
         read(tmp_path / "a", "text")
-    with pytest.raises(SeqpaError, match="tokenizer: 'moses' is none of nltk, whitespace"):
+    with pytest.raises(SeqpaError, match="'moses' is none of builtin, punkt, whitespace"):
         read(tmp_path / "a", "text", with_labels=False, tokenizer="moses")
 
 
@@ -60,8 +60,8 @@ def nltk_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_missing_data_of_nltk_says_what_to_run(tmp_path: Path, nltk_data: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("It rains. Stay in.\n")
-    with pytest.raises(SeqpaError, match=r"a\.txt: .*nltk\.downloader punkt_tab.*whitespace"):
-        read(path, "text", with_labels=False)
+    with pytest.raises(SeqpaError, match=r"a\.txt: .*nltk\.downloader punkt_tab.*builtin"):
+        read(path, "text", with_labels=False, tokenizer="punkt")
     with pytest.raises(SeqpaError, match=r"brown: .*python -m nltk\.downloader brown"):
         read("brown", "nltk")
     assert not any(installed().values())
@@ -75,16 +75,54 @@ def test_nltk_finds_sentences_and_words(tmp_path: Path, nltk_data: Path) -> None
     punkt.save_punkt_params(trainer.get_params(), str(model))
     path = tmp_path / "a.txt"
     path.write_text("The rain stopped. Mr. Low didn't\nleave\n\nA title\n\nWhy? \n")
-    corpus = read(path, "text", with_labels=False)
+    corpus = read(path, "text", with_labels=False, tokenizer="punkt")
+    assert read(path, "text", with_labels=False, tokenizer="nltk").X == corpus.X  # its name before
     assert corpus.X == [
         ["The", "rain", "stopped", "."],
         ["Mr.", "Low", "did", "n't", "leave"],
         ["A", "title"],
         ["Why", "?"],
     ]
-    chunks = read_chunks(path, "text", with_labels=False, chunk_bytes=7, keep_layout=True)
+    assert read(path, "text", with_labels=False).X == corpus.X  # the built-in rules agree
+    chunks = read_chunks(
+        path, "text", with_labels=False, tokenizer="punkt", chunk_bytes=7, keep_layout=True
+    )
     write_tagged(tmp_path / "out", ((c, ["T"] * c.n_tokens) for c in chunks), inline=True)
     assert (tmp_path / "out").read_text().endswith("A_T title_T\nWhy_T ?_T\n")
+
+
+def test_a_tokenizer_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("one two|three\n\nfour\n")
+
+    def at_bars(text: str) -> list[list[str]]:
+        return [part.split() for part in text.split("|")]
+
+    options = {"format": "text", "with_labels": False}
+    assert read(path, **options, tokenizer=str.split).X == [["one", "two|three"], ["four"]]
+    assert read(path, **options, tokenizer=at_bars).X == [["one", "two"], ["three"], ["four"]]
+    for wrong in (lambda text: [1], lambda text: [["a", None]]):
+        with pytest.raises(SeqpaError, match="must return a list of words"):
+            read(path, **options, tokenizer=wrong)
+    upper = read_chunks(path, **options, keep_layout=True, tokenizer=lambda t: t.upper().split())
+    with pytest.raises(SeqpaError, match=r"a\.txt:1: tokenizer: its word 'ONE' is not what"):
+        list(upper)
+
+
+@pytest.mark.parametrize("tokenizer", ["builtin", "whitespace", str.split])
+def test_the_places_of_words_are_kept(tmp_path: Path, tokenizer) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"It rains.\r\nDr. Low\r\nleft. \r\n\r\n  Why?\r\n" * 3)
+    options = {"format": "text", "with_labels": False, "tokenizer": tokenizer}
+    words = read(path, **options).columns[0]
+    seen, lines = [], []
+    for chunk in read_chunks(path, **options, keep_layout=True, chunk_bytes=20):
+        layout = chunk.layout
+        seen += [layout.block.text[start:end] for start, end in layout.places]
+        lines += [layout.line_of(token) for token in range(chunk.n_tokens)]
+    assert seen == words
+    text = path.read_text().split("\n")
+    assert all(word in text[line - 1] for word, line in zip(words, lines, strict=True))
 
 
 def test_nltk_corpora(nltk_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

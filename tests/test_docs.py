@@ -175,6 +175,8 @@ def test_every_block_runs_and_prints_what_is_shown(
 ) -> None:
     if "scikit-learn" in page.name and not SGD_HAS_PA:
         pytest.skip("the page sets SGDClassifier's pa1 beside ours, as it is from 1.8 on")
+    if page.name == "online.md":
+        pytest.importorskip("river", reason="the page has a stream of river's")
     environment = prepare(tmp_path)
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__page__"}

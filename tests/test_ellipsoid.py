@@ -21,6 +21,7 @@ from seqpa import EllipsoidClassifier, EllipsoidMultilabelClassifier, SeqpaError
 from seqpa.core.bounds import bounds, certificate
 from seqpa.core.ellipsoid import EllipsoidLearner
 from seqpa.core.examples import Examples
+from seqpa.core.low_rank import LowRankEllipsoidLearner
 from seqpa.core.problems import Binary, Multiclass, Multilabel, Regression
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -53,7 +54,7 @@ def constraint(kind: str, rows: np.ndarray, y: np.ndarray, margin: float):
 @pytest.mark.pure
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize("shape", ["full", "diagonal"])
+@pytest.mark.parametrize("shape", ["full", "diagonal", "low-rank"])
 @pytest.mark.parametrize("method", ["iellip", "cellip"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_centre_and_shape_equal_their_twin(kind, method, shape, bias, form) -> None:
@@ -61,19 +62,12 @@ def test_centre_and_shape_equal_their_twin(kind, method, shape, bias, form) -> N
     X, y = draw(kind, rng)
     X[3] = 0.0
     margin, scale, b, c = 0.08, 1.7, 0.8, 0.15
-    learner = EllipsoidLearner(
-        problem_of(kind, margin),
-        "PA",
-        4,
-        KINDS[kind],
-        bias,
-        average=True,
-        method=method,
-        shape=shape,
-        scale=scale,
-        b=b,
-        c=c,
-    )
+    options = {"average": True, "method": method, "scale": scale, "b": b, "c": c}
+    problem = problem_of(kind, margin)
+    if shape == "low-rank":
+        learner = LowRankEllipsoidLearner(problem, "PA", 4, KINDS[kind], bias, **options)
+    else:
+        learner = EllipsoidLearner(problem, "PA", 4, KINDS[kind], bias, shape=shape, **options)
     examples = Examples.from_array(FORMS[form](X), bias)
     for _ in range(2):
         learner.run(examples, y)
@@ -377,8 +371,8 @@ def test_wrong_parameters() -> None:
     for wrong, what in (
         ({"a": 0.0}, "a=0.0; it must be above 0"),
         ({"b": 1.5}, "b=1.5; it must be a number from 0 to 1"),
-        ({"c": 1.0}, "c=1.0; it must be a number from 0 to below 1"),
-        ({"shape": "round"}, "it must be one of full, diagonal"),
+        ({"c": 1.5}, "c=1.5; it must be a number from 0 to 1"),
+        ({"shape": "round"}, "it must be one of full, diagonal, low-rank"),
         ({"scale": 0.0}, "scale=0.0; it must be a number above 0, or None"),
         ({"method": "ellip"}, "it must be one of iellip, cellip"),
     ):
@@ -404,8 +398,59 @@ def test_the_example_of_selective_sampling() -> None:
     assert model.score(X, y) > 0.9
 
 
-def test_a_shape_lost_in_rounding_is_an_error() -> None:
+@pytest.mark.parametrize("shape", ["full", "diagonal"])
+@pytest.mark.parametrize(("c", "b"), [(0.5, 1.0), (0.9, 1.0), (1.0, 1.0), (0.9, 0.999)])
+def test_iellip_goes_on_where_its_shape_leaves_all_range(shape: str, c: float, b: float) -> None:
+    """P grows by 1/(1 − c) with every update; what w learns does not depend on its scale."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(6000, 5)), np.sign(rng.normal(size=6000))
-    with pytest.raises(SeqpaError, match=r"take b \+ c below 1"):
-        EllipsoidClassifier(b=1.0, c=0.5, max_iter=3, tol=None).fit(X, y)
+    X = rng.normal(size=(6000, 5))
+    y = np.sign(X @ rng.normal(size=5)) * np.where(rng.random(6000) < 0.1, -1.0, 1.0)
+    model = EllipsoidClassifier(b=b, c=c, shape=shape)
+    for part in np.split(np.arange(6000), 6):
+        before = getattr(model, "n_updates_", 0)
+        model.partial_fit(X[part], y[part], classes=[-1, 1])
+        assert model.n_updates_ > before + 100
+        assert model.n_updates_ == model.online_mistakes_
+    assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("shape", ["full", "diagonal"])
+def test_iellip_far_out_is_still_its_twin(shape: str) -> None:
+    """P, divided by its largest entry in each round, in the form that loses digits."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1500, 4)), rng.choice([-1.0, 1.0], 1500)
+    learner = EllipsoidLearner(Binary(0.1), "PA", 4, b=1.0, c=0.5, shape=shape)
+    run = learner.run(Examples.from_array(X), y)
+    w, P, logs = np.zeros(4), np.eye(4), 0.0
+    for x, sign in zip(X, y, strict=True):
+        delta = sign * x
+        if w @ delta <= 0:
+            h = P @ delta
+            w = w + (0.1 - w @ delta) / (delta @ h) * h
+            P = 2 * (P - 0.5 * np.outer(h, h) / (delta @ h))
+            P = np.diag(np.diag(P)) if shape == "diagonal" else P
+            logs += np.log10(P.max())
+            P /= P.max()
+    assert run.updates > 700
+    np.testing.assert_allclose(learner.weights[0], w, rtol=1e-6)
+    np.testing.assert_allclose(np.log10(learner.P.max()), logs + np.log10(P.max()), rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("method", ["iellip", "cellip"])
+def test_a_low_rank_is_the_full_shape_as_long_as_it_can(method: str, form: str) -> None:
+    X, y = load_digits(return_X_y=True)
+    X = FORMS[form](normalize(X))
+    options = {"method": method, "c": 0.5, "b": 0.999, "scale": 0.1, "fit_intercept": True}
+    full, low, lower = (
+        EllipsoidClassifier(shape=shape, max_rank=rank, **options)
+        for shape, rank in (("full", 1), ("low-rank", 1000), ("low-rank", 40))
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for model in (full, low, lower):
+            model.partial_fit(X[:600], y[:600], classes=range(10))
+    np.testing.assert_allclose(low.coef_, full.coef_, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(low.uncertainty(X[600:620]), full.uncertainty(X[600:620]), rtol=1e-4)
+    assert lower._learner.directions == 40
+    assert lower.score(X[600:], y[600:]) > full.score(X[600:], y[600:]) - 0.1

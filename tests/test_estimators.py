@@ -8,8 +8,9 @@ from functools import cache
 
 import numpy as np
 import pytest
-from cases import SGD_HAS_PA
+from cases import SGD_HAS_PA, WEIGHT_CHECKS, WEIGHTED
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import (
     load_breast_cancer,
@@ -19,14 +20,16 @@ from sklearn.datasets import (
     make_multilabel_classification,
     make_regression,
 )
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from seqpa import (
     EllipsoidClassifier,
@@ -64,6 +67,7 @@ ONE_COLUMN = dict.fromkeys(
         "check_classifiers_train",
         "check_classifier_not_supporting_multiclass",
         "check_fit2d_1feature",
+        *WEIGHT_CHECKS,
     ),
     "one column of y has no labels to rank",
 )
@@ -106,7 +110,8 @@ NEGATIVE = dict.fromkeys(
 def test_scikit_learn_s_own_checks(estimator, not_in_its_contract: dict[str, str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check_estimator(estimator, expected_failed_checks=not_in_its_contract)
+        weighted = WEIGHTED if has_fit_parameter(estimator, "sample_weight") else {}
+        check_estimator(estimator, expected_failed_checks={**not_in_its_contract, **weighted})
 
 
 # The same numbers as scikit-learn.
@@ -326,8 +331,6 @@ def test_one_example_at_a_time_is_many_at_once(estimator, kind: str) -> None:
     X, y = data(kind)
     whole = parts(estimator, X, y, 1)
     one_by_one = parts(estimator, X, y, len(y))
-    if kind == "multilabel":  # the threshold is that of the last call's data
-        one_by_one.threshold_ = whole.threshold_
     same(whole, one_by_one, X)
     assert one_by_one.n_iter_ == len(y)
 
@@ -338,7 +341,10 @@ def test_partial_fit_is_one_pass_of_fit_in_the_given_order(estimator, kind: str)
         pytest.skip("draws with a generator that also shuffles")
     X, y = data(kind)
     fitted = clone(estimator).set_params(shuffle=False, tol=None, max_iter=1).fit(X, y)
-    same(fitted, parts(estimator, X, y, 1), X)
+    part = parts(estimator, X, y, 1)
+    if kind == "multilabel":  # fit cuts with the last weights, partial_fit with those of the moment
+        part.threshold_ = fitted.threshold_
+    same(fitted, part, X)
 
 
 @laws
@@ -482,6 +488,65 @@ def test_string_labels(names: list[str], dtype: type) -> None:
         expected = np.array(names, dtype=dtype)[by_number.predict(X)]
         np.testing.assert_array_equal(by_name.predict(X), expected)
         assert by_name.score(X, y) > 0.6
+
+
+@pytest.mark.parametrize(
+    ("estimator", "kind"),
+    [
+        (PAClassifier(C=0.1, random_state=0), "multiclass"),
+        (PAClassifier(C=0.1, random_state=0, multiclass="one-vs-rest"), "multiclass"),
+        (MIRAClassifier(C=0.1, random_state=0), "multiclass"),
+        (HingeClassifier(random_state=0), "binary"),
+        (PARegressor(C=0.1, random_state=0), "regression"),
+        (PAUniclass(C=0.1, random_state=0), "binary"),
+        (PAMultilabelClassifier(C=0.1, random_state=0), "multilabel"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_sample_weight_scales_c_for_each_example(estimator, kind: str) -> None:
+    X, y = data(kind)
+    C = "step_size" if isinstance(estimator, HingeClassifier) else "C"
+    times_3 = clone(estimator).set_params(**{C: 3 * getattr(estimator, C)}).fit(X, y)
+    same(clone(estimator).fit(X, y, sample_weight=np.full(len(y), 3.0)), times_3, X)
+    weight = np.ones(len(y))
+    weight[::3] = 0.0
+    some = weight > 0
+    left_out = clone(estimator).fit(X, y, sample_weight=weight)
+    same(left_out, clone(estimator).fit(X[some], y[some]), X)
+    more = {"classes": np.unique(y)} if isinstance(estimator, PAClassifier) else {}
+    if isinstance(estimator, PAClassifier):
+        one_by_one = clone(estimator)
+        for i in np.flatnonzero(some):
+            one_by_one.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=[weight[i]], **more)
+        at_once = clone(estimator).partial_fit(X, y, sample_weight=weight, **more)
+        same(one_by_one, at_once, X)
+
+
+@pytest.mark.parametrize("weight", [[1.0], [-1.0, 1.0], [np.nan, 1.0], [0.0, 0.0], [[1.0, 1.0]]])
+def test_wrong_weights(weight) -> None:
+    with pytest.raises(SeqpaError, match="sample_weight"):
+        PAClassifier().fit([[1.0], [2.0]], [0, 1], sample_weight=weight)
+
+
+def test_weights_need_a_c() -> None:
+    with pytest.raises(SeqpaError, match="sample_weight scales C, which PA does not use"):
+        PAClassifier(variant="PA").fit([[1.0], [2.0]], [0, 1], sample_weight=[1.0, 2.0])
+
+
+def test_boosting_and_routing_hand_weights_through() -> None:
+    X, y = make_classification(400, 8, n_informative=5, flip_y=0.1, random_state=3)
+    weak = PAClassifier(C=400.0, fit_intercept=True, average=True, max_iter=3, random_state=0)
+    boosted = AdaBoostClassifier(weak, n_estimators=8, random_state=0).fit(X, y)
+    assert len(boosted.estimators_) > 1
+    assert boosted.score(X, y) > 0.75
+    weights = np.random.default_rng(0).uniform(0.1, 2.0, len(y))
+    with config_context(enable_metadata_routing=True):
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        routed = PAClassifier(C=0.1, random_state=0).set_fit_request(sample_weight=True)
+        pipeline = make_pipeline(scaler, routed).fit(X, y, sample_weight=weights)
+    alone = PAClassifier(C=0.1, random_state=0)
+    alone.fit(StandardScaler().fit_transform(X), y, sample_weight=weights)
+    np.testing.assert_array_equal(pipeline[-1].coef_, alone.coef_)
 
 
 def test_class_weight_scales_c_for_each_class() -> None:
@@ -672,6 +737,22 @@ def test_multilabel_ranks_and_cuts() -> None:
     assert model.threshold_ == pytest.approx(np.mean(middle))
     by_sparse = clone(model).fit(X, sparse.csr_matrix(Y))
     np.testing.assert_array_equal(by_sparse.coef_, model.coef_)
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("kind", [PAMultilabelClassifier, EllipsoidMultilabelClassifier])
+def test_the_cut_does_not_depend_on_the_calls(kind, average: bool) -> None:
+    """Taken from the last call alone, it halved the F1 of what was learned one by one."""
+    X, Y = make_multilabel_classification(800, 30, n_classes=6, random_state=2)
+    options = {"average": average, **({"C": 0.01} if kind is PAMultilabelClassifier else {})}
+    at_once = kind(**options).partial_fit(X[:600], Y[:600])
+    one_by_one = kind(**options)
+    for i in range(600):
+        one_by_one.partial_fit(X[i : i + 1], Y[i : i + 1])
+    assert one_by_one.threshold_ == pytest.approx(at_once.threshold_)
+    fitted = kind(max_iter=1, tol=None, shuffle=False, **options).fit(X[:600], Y[:600])
+    cut = f1_score(Y[600:], one_by_one.predict(X[600:]), average="micro")
+    assert cut > f1_score(Y[600:], fitted.predict(X[600:]), average="micro") - 0.05
 
 
 def test_multilabel_with_one_label_each_is_multiclass() -> None:

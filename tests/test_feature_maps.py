@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from seqpa import LabelTfidf, PAClassifier, PAMultilabelClassifier
 from seqpa.core.examples import Examples
@@ -164,12 +166,54 @@ def test_the_map_given_is_left_as_it_was() -> None:
     assert model.predict(sparse.csr_matrix([[1, 0, 0], [0, 1, 0]])).tolist() == ["a", "b"]
 
 
-def test_partial_fit_keeps_the_map_of_its_first_call() -> None:
-    X, y = np.array([[1, 0, 2], [0, 3, 1]]), ["a", "b"]
-    model = PAClassifier(features=LabelTfidf()).partial_fit(X, y, classes=["a", "b"])
-    weights = model.features_.weights_
-    model.partial_fit([[5, 5, 5]], ["a"])
-    assert model.features_.weights_ is weights
+class Rolled:
+    """A map that learns nothing after its first examples."""
+
+    def fit(self, X, targets, n_labels: int):
+        self.n_labels, self.size = n_labels, len(X)
+        return self
+
+    def transform(self, X) -> list[np.ndarray]:
+        return [np.roll(X, k, axis=1) for k in range(self.n_labels)]
+
+
+def test_maps_that_can_go_on_counting_do() -> None:
+    """Word counts of all calls; other maps stay as the first examples made them."""
+    rng = np.random.default_rng(1)
+    X, y = rng.poisson(1.0, (40, 6)), rng.integers(0, 3, 40)
+    model = PAClassifier(features=LabelTfidf())
+    for i in range(40):
+        model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
+    whole = LabelTfidf().fit(X, y, n_labels=3)
+    np.testing.assert_allclose(model.features_.weights_, whole.weights_)
+    few = [phi[2:5].toarray() for phi in whole.transform(sparse.csr_matrix(X))]
+    for phi, want in zip(whole.transform(X[2:5]), few, strict=True):
+        np.testing.assert_allclose(phi.toarray(), want)
+    model = PAClassifier(features=Rolled()).partial_fit(X[:9], y[:9], classes=[0, 1, 2])
+    assert model.partial_fit(X, y).features_.size == 9
+
+
+def test_word_counts_one_by_one_are_as_good_as_at_once() -> None:
+    """Fitted to the first example alone, they were little better than guessing."""
+    rng = np.random.default_rng(0)
+    topics, y = rng.dirichlet(np.full(200, 0.05), 4), rng.integers(0, 4, 600)
+    X = np.array([rng.multinomial(30, 0.6 * topics[k] + 0.4 / 200) for k in y])
+    one_by_one = PAClassifier(features=LabelTfidf())
+    for i in range(400):
+        one_by_one.partial_fit(X[i : i + 1], y[i : i + 1], classes=range(4))
+    at_once = PAClassifier(features=LabelTfidf()).partial_fit(X[:400], y[:400], classes=range(4))
+    assert one_by_one.score(X[400:], y[400:]) >= at_once.score(X[400:], y[400:]) - 0.02
+    assert at_once.score(X[400:], y[400:]) > 0.95
+
+
+def test_word_counts_have_scikit_learn_s_tags() -> None:
+    tags = get_tags(LabelTfidf())
+    assert tags.input_tags.sparse
+    assert tags.input_tags.positive_only
+    assert tags.target_tags.required
+    assert isinstance(clone(LabelTfidf()), LabelTfidf)
+    with pytest.raises(SeqpaError, match="not negative"):
+        LabelTfidf().fit([[-1.0]], [0], n_labels=2)
 
 
 def test_functions_must_give_one_shape() -> None:

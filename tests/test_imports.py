@@ -23,8 +23,9 @@ PROJECT = Path(__file__).parents[1]
 # `SequenceTagger`, the class that users meet, saves and loads it.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "locks"),
-    ("files",),
-    ("schemes",),
+    ("file_locks",),
+    ("files", "yaml_nodes"),
+    ("array_files", "schemes"),
     ("_kernel",),
     ("core",),
     ("data",),
@@ -37,6 +38,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("nltk", "sklearn_crfsuite", "pycrfsuite", "river", "spacy", "sklearn"),
     ("experiments",),
     ("config",),
+    ("training_outputs",),
     ("training_run",),
     ("cluster", "tune"),
     ("report",),

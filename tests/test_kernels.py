@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 import reference
 import reference_dual
-from cases import KINDS, draw, examples_of, learner_of, problem_of, twin_constraint
+from cases import (
+    KINDS,
+    WEIGHT_CHECKS,
+    WEIGHTED,
+    draw,
+    examples_of,
+    learner_of,
+    problem_of,
+    twin_constraint,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -315,7 +324,10 @@ def test_the_bounds_hold_in_the_kernel_s_space(step: str) -> None:
 
 # The estimators.
 
-NO_C = {"check_class_weight_classifiers": "class weights scale C, which a perceptron has not"}
+NO_C = dict.fromkeys(
+    ("check_class_weight_classifiers", *WEIGHT_CHECKS),
+    "weights scale C, which a perceptron has not",
+)
 
 
 @pytest.mark.parametrize(
@@ -334,7 +346,11 @@ def test_scikit_learn_s_own_checks(estimator) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_estimator(
-            estimator, expected_failed_checks=NO_C if estimator.variant == "perceptron" else {}
+            estimator,
+            expected_failed_checks={
+                **WEIGHTED,
+                **(NO_C if estimator.variant == "perceptron" else {}),
+            },
         )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import reference
 from scipy import sparse
+from sklearn.base import clone
 
 from seqpa.core.examples import Examples
 from seqpa.core.learner import Learner, Run
@@ -14,9 +15,11 @@ from seqpa.core.problems import (
     CostSensitive,
     Multiclass,
     Multilabel,
+    OneVsRest,
     Regression,
     Uniclass,
 )
+from seqpa.errors import SeqpaError
 from seqpa.estimators import (
     PAClassifier,
     PAMultilabelClassifier,
@@ -27,6 +30,7 @@ from seqpa.estimators import (
 
 STEPS = reference.STEPS
 PA_STEPS = ("PA", "PA-I", "PA-II")
+ZERO_ONE = [[0.0, 1.0], [1.0, 0.0]]
 FORMS = {"dense": np.asarray, "sparse": sparse.csr_matrix}
 
 
@@ -379,3 +383,27 @@ def test_every_form_of_input_gives_the_same(form) -> None:
 def test_examples_are_rows_of_a_matrix(X) -> None:
     with pytest.raises(ValueError, match="matrix"):
         Examples.from_array(X)
+
+
+@pytest.mark.parametrize("variant", ["PA", "PA-I", "PA-II"])
+@pytest.mark.parametrize("more", [{"epsilon": 1.0}, {"learn_radius": True}])
+def test_rounding_on_the_ball_is_no_loss(variant: str, more: dict[str, object]) -> None:
+    """A step of PA ends on the ball; dense and CSR rows, which sum otherwise, must both see it."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(30, 6)) * (rng.random((30, 6)) < 0.7)
+        ball = PAUniclass(variant=variant, random_state=0, **more)
+        dense, csr = clone(ball).fit(X), clone(ball).fit(sparse.csr_matrix(X))
+        assert (dense.n_updates_, dense.n_iter_) == (csr.n_updates_, csr.n_iter_)
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("score", ["infinite", "NaN"])
+@pytest.mark.parametrize("problem", [Binary(), OneVsRest(), Multiclass(), CostSensitive(ZERO_ONE)])
+def test_scores_that_overflow_are_an_error(problem, score: str) -> None:
+    """They are seen whatever the compiler makes of comparisons with them."""
+    n_labels = 1 if isinstance(problem, Binary) else 2
+    start = np.full((n_labels, 2), 1e200)
+    start[0, 1] *= -1.0 if score == "NaN" else 1.0
+    with pytest.raises(SeqpaError, match="overflow"):
+        learn(problem, [[1e150, 1e150]], [1], n_labels=n_labels, start=start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import warnings
 
@@ -11,8 +12,11 @@ import reference_dual
 from cases import draw, examples_of, flat, learner_of, problem_of, twin_constraint
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.optimize import minimize
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import scale
 from sklearn.utils.estimator_checks import check_estimator
 
 from seqpa import KernelPAClassifier, MiniBatchPAClassifier, PAClassifier, SeqpaError
@@ -23,6 +27,7 @@ from seqpa.core.examples import Examples
 from seqpa.core.kernels import Kernel
 from seqpa.core.problems import Binary, Uniclass
 from seqpa.core.steps import USES_C, step_size
+from seqpa.experiments.windows import WindowLearner
 
 KINDS = ("binary", "multiclass", "multilabel", "prediction-based", "max-loss")
 
@@ -256,7 +261,9 @@ def test_batches_left_alone_and_empty_rows() -> None:
 @pytest.mark.parametrize(
     "estimator",
     [
+        MiniBatchPAClassifier(),
         MiniBatchPAClassifier(fit_intercept=True, average=True),
+        MiniBatchPAClassifier(3, overlapping=True),
         MiniBatchPAClassifier(3, kernel="rbf", variant="PA-LS"),
     ],
     ids=repr,
@@ -301,3 +308,78 @@ def test_steps_without_mini_batches() -> None:
     for problem, step in ((Binary(), "PA"), (Binary(), "perceptron"), (Uniclass(1.0), "PA-I")):
         with pytest.raises(SeqpaError, match="mini-batches are made of the steps"):
             BatchLearner(problem, step, 2, batch_size=2)
+
+
+# Over many calls.
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("kernel", [None, "rbf"])
+@pytest.mark.parametrize("overlapping", [False, True])
+@pytest.mark.parametrize("pieces", [1, 7, 60])
+def test_mini_batches_are_gathered_over_calls(form, kernel, overlapping: bool, pieces: int) -> None:
+    """However the examples come, the mini-batches are the same; 3 wait in the end."""
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(2).permutation(len(y))[:63]
+    X, y = X[order], y[order]
+    options = {"kernel": kernel, "gamma": 0.3, "average": True, "overlapping": overlapping}
+    model = MiniBatchPAClassifier(10, fit_intercept=True, **options)
+    for rows in np.array_split(np.arange(63), pieces):
+        model.partial_fit(form(X[rows]), y[rows], classes=[0, 1, 2])
+    whole = MiniBatchPAClassifier(10, fit_intercept=True, **options)
+    whole.set_params(shuffle=False, tol=None, max_iter=1)
+    n = 63 if overlapping else 60
+    whole.fit(form(X[:n]), y[:n])
+    for name in ("n_updates_", "online_mistakes_", "online_squared_loss_"):
+        assert getattr(model, name) == pytest.approx(getattr(whole, name)), name
+    np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X), atol=1e-9)
+    if kernel is not None:
+        assert len(model.dual_coef_) == len(whole.dual_coef_)
+    copy = pickle.loads(pickle.dumps(model))
+    if not overlapping:
+        whole.partial_fit(form(X[60:]), y[60:]).flush()
+    for each in (model, copy):
+        each.flush()
+        np.testing.assert_allclose(each.decision_function(X), whole.decision_function(X), atol=1e-9)
+        assert each.flush().n_updates_ == model.n_updates_
+    assert model.n_iter_ == pieces
+
+
+def test_what_waits_is_a_copy_and_fit_forgets_it() -> None:
+    X, y = np.eye(4), np.array([0, 1, 0, 1])
+    model = MiniBatchPAClassifier(3, shuffle=False)
+    row = X[:1].copy()
+    model.partial_fit(row, y[:1], classes=[0, 1])
+    assert model.predict(X).tolist() == [0, 0, 0, 0]
+    row[:] = np.nan
+    model.flush()
+    assert model.n_updates_ == 1
+    model.partial_fit(X[:2], y[:2])
+    fresh = MiniBatchPAClassifier(3, shuffle=False).fit(X, y)
+    np.testing.assert_array_equal(model.fit(X, y).flush().coef_, fresh.coef_)
+    with pytest.raises(NotFittedError):
+        MiniBatchPAClassifier().flush()
+
+
+@pytest.mark.parametrize("step", USES_C)
+@pytest.mark.parametrize("kernel", [None, "linear"])
+def test_overlapping_windows_are_those_of_the_experiment(step: str, kernel) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = scale(X)[:80], np.where(y[:80] == 1, 1.0, -1.0)
+    window = WindowLearner(X @ X.T + 1.0, y, step, size=5)
+    wrong = window.run(np.arange(80), C=0.05)
+    options = {"variant": step, "C": 0.05, "fit_intercept": True, "kernel": kernel}
+    model = MiniBatchPAClassifier(5, overlapping=True, **options)
+    model.set_params(shuffle=False, tol=None, max_iter=1).fit(X, y)
+    assert model.online_mistakes_ == wrong.sum()
+    scores = (X @ X.T + 1.0) @ window.coef
+    np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-7, atol=1e-9)
+
+
+def test_a_window_of_one_is_the_plain_step() -> None:
+    X, y = load_iris(return_X_y=True)
+    options = {"C": 0.2, "random_state": 3, "average": True, "tol": None, "max_iter": 2}
+    one = MiniBatchPAClassifier(1, overlapping=True, **options).fit(X, y)
+    plain = PAClassifier(**options).fit(X, y)
+    np.testing.assert_allclose(one.coef_, plain.coef_, atol=1e-9)
+    assert (one.n_updates_, one.online_mistakes_) == (plain.n_updates_, plain.online_mistakes_)

@@ -20,8 +20,9 @@ from safetensors.numpy import save_file
 from sklearn.base import clone
 
 from seqpa import Hierarchy, SequenceTagger
+from seqpa.array_files import checksum
 from seqpa.errors import SeqpaError
-from seqpa.model import _checksum, model_header
+from seqpa.model import model_header
 
 WORDS = [["the", "dog", "saw", "rain"], ["a", "saw", "cut", "the", "rain"], ["rain", "fell"]] * 2
 TAGS = [["D", "N", "V", "N"], ["D", "N", "V", "D", "N"], ["N", "V"]] * 2
@@ -489,7 +490,7 @@ def forged(source: Path, target: Path, change: Change) -> Path:
         header = json.loads(file.metadata()["seqpa"])
         arrays = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118
     change(header, arrays)
-    header["checksum"] = _checksum(header, arrays)
+    header["checksum"] = checksum(header, arrays)
     save_file(arrays, target, {"seqpa": json.dumps(header)})
     return target
 
@@ -508,6 +509,14 @@ def entry(name: str, value: Any) -> Change:
 
 def parameter(name: str, value: Any) -> Change:
     return lambda header, arrays: header["parameters"].__setitem__(name, value)
+
+
+def nested(levels: int) -> list[Any]:
+    """A list in a list in a list."""
+    inside: list[Any] = []
+    for _ in range(levels):
+        inside = [inside]
+    return inside
 
 
 FORGERIES: dict[str, Change] = {
@@ -545,6 +554,33 @@ FORGERIES: dict[str, Change] = {
     "an epoch that is no number": entry("epoch", "last"),
     "newer": entry("version", 2),
     "another kind": entry("kind", "poem"),
+    "rows that overlap": array("weights.rows", lambda a: np.repeat(a[:1], len(a), axis=0)),
+    "rows of more labels than there are": array(
+        "weights.rows", lambda a: np.where([False, True], np.minimum(a, 0) + 4, a)
+    ),
+    "a label of the padding": array("weights.pair_arena", lambda a: np.where(a == 1, 7, a)),
+    "a huge weight": array("weights.arena", lambda a: np.where(a == a[1], 1e30, a)),
+    "a huge transition": array("weights.transitions", lambda a: a - 1e17),
+    "thirty dimensions": array("weights.transitions", lambda a: a.reshape(*[1] * 28, 3, 3)),
+    "a label that clears the screen": entry("labels", ["D", "N", "\x1b[2J"]),
+    "a label of another line": entry("labels", ["D", "N", "V\n"]),
+    "an infinite epoch": entry("epoch", math.inf),
+    "parameters 600 deep": lambda header, arrays: header["parameters"].__setitem__(
+        "constraints", {"mapping": {"forbidden": nested(600)}}
+    ),
+    "a hierarchy 600 deep": parameter(
+        "cost", {"hierarchy": [list(map(str, range(n))) for n in range(600)]}
+    ),
+    "a million threads": parameter("n_jobs", 10**6),
+    "columns that are a number": parameter("columns", 3),
+    "a matrix that is none": parameter("cost", {"matrix": [[0, 1], [2]]}),
+    "a seed that is a text": parameter("random_state", "x"),
+    "a template that is no template": lambda header, arrays: header["encoder"].__setitem__(
+        "templates", ['regex("(a)\\\\1")']
+    ),
+    "more templates than anybody writes": lambda header, arrays: header["encoder"].__setitem__(
+        "templates", [f"suffix({n})" for n in range(1, 3000)]
+    ),
 }
 
 
@@ -636,6 +672,25 @@ STATE_FORGERIES: dict[str, Change] = {
     "a generator beyond its bounds": lambda header, arrays: header["generator"].__setitem__(
         "has_uint32", 10**30
     ),
+    "rows that overlap": array("training.rows", lambda a: np.repeat(a[:1], len(a), axis=0)),
+    "dense rows that overlap": array("training.rows", lambda a: a * 0 + np.array([0, -1])),
+    "pair rows that overlap": array(
+        "training.pair_rows", lambda a: np.repeat(a[a[:, 1] > 0][:1], len(a), axis=0)
+    ),
+    "a huge weight": array("training.arena", lambda a: np.where(a == a[1], 1e30, a)),
+    "a huge transition": array("training.transitions", lambda a: a * 0 + 1e20),
+    "huge sums": array("training.sums", lambda a: a + 1e200),
+    "a clock that runs backwards": array("training.clock", lambda a: a * 0 - 1),
+    "of another order": array("training.second_order", lambda a: ~a),
+    "negative precision": array("training.transition_gains", lambda a: a - 1),
+    "a best score that is a text": entry("best_score", "good"),
+    "a best score without weights": entry("best_score", 0.5),
+    "online totals that are few": entry("online", [1]),
+    "online totals that are texts": entry("online", ["1", "2", "3", "4"]),
+    "online totals without end": entry("online", [1, math.nan, 1, 1]),
+    "data that are texts": entry("data", ["a", "b"]),
+    "an epoch before the first": entry("epoch", -1),
+    "a label that clears the screen": entry("labels", ["D", "N", "\x9b2J"]),
 }
 
 
@@ -645,3 +700,83 @@ def test_forged_states_are_refused(name: str, good: Path, tmp_path: Path) -> Non
     path = forged(good / "state", tmp_path / "forged", STATE_FORGERIES[name])
     with pytest.raises(SeqpaError, match="forged"):
         new_tagger().load_state(path)
+
+
+GENERATORS: dict[str, list[tuple[str, Any]]] = {
+    "PCG64": [("state.inc", 0), ("state.state", 2**128), ("has_uint32", 2), ("uinteger", -1)],
+    "PCG64DXSM": [("state.inc", 2), ("state.state", -1), ("uinteger", 2**32), ("state", None)],
+    "MT19937": [("state.pos", 625), ("state.pos", -1), ("state.key", [0] * 624), ("state.key", [])],
+    "Philox": [
+        ("buffer_pos", 5),
+        ("buffer_pos", -1),
+        ("buffer", [0]),
+        ("state.counter", [0.5] * 4),
+    ],
+    "SFC64": [("state.state", [1, 2, 3]), ("state.state", [2**64] * 4), ("has_uint32", True)],
+}
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_states_of_generators(name: str, tmp_path: Path) -> None:
+    def tagger(seed: Any) -> SequenceTagger:
+        return SequenceTagger(TEMPLATES, epochs=4, random_state=seed)
+
+    rng = np.random.Generator(getattr(np.random, name)(5))
+    rng.integers(9, dtype=np.uint32)  # half a number is left
+    first = tagger(rng)
+    for epoch in first.training(WORDS, TAGS):
+        if epoch.number == 2:
+            first.save_state(tmp_path / "state")
+    again = tagger(None).load_state(tmp_path / "state").fit(WORDS, TAGS)
+    assert weights(again) == weights(first)
+    for place, value in GENERATORS[name]:
+
+        def change(header: Any, arrays: Any, place: str = place, value: Any = value) -> None:
+            *above, key = place.split(".")
+            inner = header["generator"]
+            for part in above:
+                inner = inner[part]
+            inner[key] = value
+
+        path = forged(tmp_path / "state", tmp_path / "forged", change)
+        with pytest.raises(SeqpaError, match=f"forged.*generator {name}"):
+            tagger(None).load_state(path)
+
+
+def test_arrays_may_stand_anywhere(good: Path, tmp_path: Path) -> None:
+    """Where numbers are not aligned they are copied: no processor reads them otherwise."""
+    with safe_open(good / "model", framework="numpy") as file:
+        header = json.loads(file.metadata()["seqpa"])
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    at, entries, pieces = 1, {"__metadata__": {}}, [b"\1"]
+    arrays_and_one = {"a": np.ones(1, np.uint8), **arrays}
+    header["checksum"] = checksum(header, arrays_and_one)
+    entries["a"] = {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}
+    names = {"float32": "F32", "int32": "I32", "int64": "I64", "uint8": "U8"}
+    for name, values in arrays.items():
+        data = values.tobytes()
+        entries[name] = {
+            "dtype": names[str(values.dtype)],
+            "shape": list(values.shape),
+            "data_offsets": [at, at + len(data)],
+        }
+        at += len(data)
+        pieces.append(data)
+    entries["__metadata__"] = {"seqpa": json.dumps(header)}
+    text = json.dumps(entries).encode()
+    path = tmp_path / "odd"
+    path.write_bytes(len(text).to_bytes(8, "little") + text + b"".join(pieces))
+    odd = SequenceTagger.load(path)
+    assert weights(odd) == weights(SequenceTagger.load(good / "model"))
+    found = odd.trained_.weights
+    assert all(values.flags.aligned for values in (found.rows, found.arena, found.transitions))
+
+
+def test_what_could_not_be_loaded_is_not_saved(tmp_path: Path) -> None:
+    with pytest.raises(SeqpaError, match="control character"):
+        SequenceTagger(["word[0]"]).fit([["a"]], [["\x1b[2J"]])
+    tagger = fitted()
+    tagger.trained_.weights.transitions[0, 0] = 1e20
+    with pytest.raises(SeqpaError, match="no number up to"):
+        tagger.save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()

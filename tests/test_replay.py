@@ -161,7 +161,7 @@ def test_a_cost_that_fails_in_replay_leaves_what_was() -> None:
         labels = [["V", "D", "N"][(k + i) % 3] for i in range(4)]
         try:
             trained.learn_one(WORDS[0], labels, replay=3)
-        except RuntimeError:
+        except SeqpaError:
             assert weights(trained) == before
             break
     assert calls[0] == 9

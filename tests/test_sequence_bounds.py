@@ -19,6 +19,9 @@ from sequence_cases import draw_sentence, draw_weights, encoded, flat, thawed_di
 
 from seqpa import SequenceTagger
 from seqpa.core.theorems import Bound, Rounds, check
+from seqpa.data.corpus import Corpus
+from seqpa.errors import SeqpaError
+from seqpa.sequence.bounds import certify, check_covered
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.learner import ALGORITHMS, ChainLearner
@@ -319,3 +322,36 @@ def test_the_record_is_in_the_order_of_training() -> None:
     ]
     np.testing.assert_array_equal(totals.record, np.concatenate(rows))
     assert len(list(itertools.chain.from_iterable(data[1]))) == totals.tokens
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"algorithm": "arow"}, "algorithm: arow: its steps are measured by variances"),
+        ({"batch_size": 4}, "batch_size: 4: one step answers several sentences"),
+        ({"warm_start": True}, "warm_start: the bounds are about a run from zero weights"),
+    ],
+)
+def test_what_no_theorem_is_about_is_refused(options: dict[str, Any], message: str) -> None:
+    tagger = SequenceTagger(features=["word[0]"], epochs=2, random_state=1, **options)
+    with pytest.raises(SeqpaError, match=message):
+        check_covered(tagger)
+    corpus = Corpus.from_sentences([["a", "b"], ["b"]], [["N", "V"], ["V"]])
+    epochs = list(tagger.training(corpus, record=True))
+    with pytest.raises(SeqpaError, match="no loss bound is proven"):
+        certify(tagger, corpus, epochs)
+
+
+@pytest.mark.parametrize("algorithm", ["pa", "pa-i", "pa-ii", "perceptron"])
+def test_a_certificate_without_a_seed_is_about_the_run_that_was(algorithm: str) -> None:
+    """The order of each epoch is the recorded one, not one that is drawn anew."""
+    words = [[f"w{(3 * i + j) % 7}" for j in range(1 + i % 4)] for i in range(20)]
+    labels = [["NV"[len(word) % 2 or int(word[1]) % 2] for word in row] for row in words]
+    corpus = Corpus.from_sentences(words, labels)
+    tagger = SequenceTagger(
+        features=["word[0]"], algorithm=algorithm, epochs=3, cost="zero-one", random_state=None
+    )
+    epochs = list(tagger.training(corpus, record=True))
+    found = certify(tagger, corpus, epochs)
+    assert found.holds
+    assert len(found.parts) == 2

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import namedtuple
+from collections import Counter, namedtuple
+from importlib.util import module_from_spec, spec_from_file_location
+from itertools import product
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -127,15 +131,56 @@ def test_cells_are_those_of_a_plain_split(separator: str, width: int, data: st.D
             assert all(found is pool[found] for found in column)
 
 
+def keyed(base: int | None = None, factor: int | None = None) -> ModuleType:
+    """The source as a module of its own, with its own keys or with these."""
+    spec = spec_from_file_location("keyed", Path(strings.__file__).with_name("strings.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if base is not None:
+        module._BASE, module._FACTOR = base, factor
+    return module
+
+
+# Words that agree under 31·a + b, as long as one likes, and under other small factors.
+COLLIDING = ["".join(pair) for pair in product(["Aa", "BB"], repeat=8)]
+
+
 @pytest.mark.pure
-def test_cells_with_the_same_hash_stay_apart() -> None:
-    """The smallest table that is allowed, and cells whose hashes agree: 31·a + b."""
-    row = ["Aa", "BB", "AaAa", "BBBB", "AaBB", "BBAa"]
+@pytest.mark.parametrize("keys", [(None, None), (31, 1), (0, 0), (1 << 30, 1 << 30)])
+def test_no_result_depends_on_the_keys(keys: tuple[int | None, int | None]) -> None:
+    """With a base of 0 only the last character counts, with a factor of 0 nothing does: cells that
+    share their place in a table stay apart, in the smallest table that is allowed."""
+    module = keyed(*keys)
+    row = [*COLLIDING[:6], "Aa", "BB", "", "é"]
     columns: list[list[str] | None] = [[] for _ in row]
-    ends = np.empty((2, 12), np.int32)
+    ends = np.empty((2, 20), np.int32)
     text = "\n".join([" ".join(row)] * 2)
-    strings.cells(text, " ", columns, {}, np.zeros(32, np.int32), *ends)
+    module.cells(text, " ", columns, {}, np.zeros(64, np.int32), *ends)
     assert columns == [[cell, cell] for cell in row]
+    known, words = np.frombuffer("AaBB".encode("utf-32-le"), np.uint32), "xAaBBAb"
+    table, out = np.zeros(4, np.int32), np.empty((1, 1), np.int32)
+    module.index_affixes(known, 2, table)
+    codes, asked = np.frombuffer(words.encode("utf-32-le"), np.uint32), [[0, 2, 1, 0, 0, 4]]
+    found = []
+    for begin, end in ((1, 3), (0, 5), (0, 7)):
+        module.find_affixes(codes, np.array([begin, end]), np.array(asked), known, table, out)
+        found.append(int(out[0, 0]))
+    assert found == [0, 1, -1]
+
+
+def test_words_cannot_be_chosen_to_share_a_hash() -> None:
+    """A 31-polynomial gave all of these one place, and a table of them took quadratic time."""
+    values = []
+    for _ in range(2):
+        module = keyed()
+        codes = [np.frombuffer(word.encode("utf-32-le"), np.uint32) for word in COLLIDING]
+        values.append([module._hashed(code, 0, len(code)) for code in codes])
+        assert len(set(values[-1])) > len(COLLIDING) - 3  # but for what chance may bring
+        places = Counter(value % 1024 for value in values[-1])
+        assert max(places.values()) < 12
+    assert values[0] != values[1], "each process has its own keys"
 
 
 @pytest.mark.pure

@@ -377,12 +377,15 @@ def test_an_error_in_a_later_run_names_the_sentence(monkeypatch: pytest.MonkeyPa
 
 
 def test_names_of_labels_may_be_anything() -> None:
-    labels = ["", " ", "naïve\n", "B-", "日本", "O" * 300]
+    labels = ["", " ", "naïve", "B-", "日本", "O" * 300]
     X = [[[f"w{k}"]] for k in range(len(labels))]
     y = [[label] for label in labels]
     tagger = SequenceTagger(algorithm="pa", epochs=5, random_state=0).fit(X, y)
     assert tagger.predict(X) == y
     assert sorted(tagger.classes_) == sorted(labels)
+    for label in ("naïve\n", "\x1b[2J", "\x9b2J"):  # but terminals and files obey these
+        with pytest.raises(SeqpaError, match="control character"):
+            tagger.partial_fit([[["w"]]], [[label]])
 
 
 def test_constraints_set_after_training_take_effect() -> None:

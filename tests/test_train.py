@@ -12,7 +12,7 @@ import pytest
 
 from seqpa.config import Config
 from seqpa.data import Corpus, read
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, SeqpaWarning
 from seqpa.model import read_model
 from seqpa.sequence.bounds import certify
 from seqpa.sequence.tagger import SequenceTagger
@@ -53,10 +53,10 @@ def test_the_model_is_what_the_tagger_learns(tmp_path: Path) -> None:
     loaded = SequenceTagger.load(tmp_path / "m.safetensors")
     assert loaded.predict(dev) == tagger.predict(dev)
     assert loaded.transition_features_ == tagger.transition_features_
-    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    metrics = json.loads((tmp_path / "m.metrics.json").read_text())
     assert metrics["best_epoch"] == tagger.n_iter_
     assert metrics["test"]["accuracy"] == tagger.score(dev)
-    rows = json.loads((tmp_path / "history.json").read_text())["epochs"]
+    rows = json.loads((tmp_path / "m.history.json").read_text())["epochs"]
     assert [row["epoch"] for row in rows] == [1, 2, 3, 4]
     assert all(row["tokens"] == train.n_tokens for row in rows)
 
@@ -91,7 +91,7 @@ def test_resumed_it_is_the_same_to_the_byte(
     assert run.checkpoint.exists()
     assert trained(tmp_path / "b", resume=True, data=data) == unbroken
     assert not run.checkpoint.exists()
-    rows = [json.loads((tmp_path / x / "history.json").read_text())["epochs"] for x in "ab"]
+    rows = [json.loads((tmp_path / x / "m.history.json").read_text())["epochs"] for x in "ab"]
     for row in (*rows[0], *rows[1]):
         row.pop("seconds")
     assert rows[0] == rows[1]
@@ -130,7 +130,8 @@ def test_resume_refuses_another_configuration_or_other_data(tmp_path: Path) -> N
     changed.write_text("Ada NNP B-person\n")
     old = config(tmp_path)
     new = config(tmp_path, data={"train": str(changed)})
-    assert fingerprint(TrainingRun(old).train) != fingerprint(TrainingRun(new).train)
+    corpora = [TrainingRun(settings, force=True).train for settings in (old, new)]
+    assert fingerprint(corpora[0]) != fingerprint(corpora[1])
     with pytest.raises(SeqpaError, match="another configuration"):
         TrainingRun(new, resume=True)
     more = TrainingRun(config(tmp_path, learner={"epochs": 5}), resume=True)
@@ -212,19 +213,33 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path) -> None:
     assert "stopped; seqpa train with --resume goes on" in out
     assert "accuracy" in out
     assert SequenceTagger.load(tmp_path / "m.safetensors").classes_
-    rows = json.loads((tmp_path / "history.json").read_text())["epochs"]
+    rows = json.loads((tmp_path / "m.history.json").read_text())["epochs"]
     assert 1 <= len(rows) < 5000
     assert (tmp_path / "m.safetensors.checkpoint").exists()
 
 
 def test_labels_that_break_the_constraints_are_named(tmp_path: Path) -> None:
     file = tmp_path / "a.conll"
-    file.write_text("Ada O\nwon I-person\n")
+    file.write_text("Ada B-person\nNorvell I-person\n\nAda B-person\n\nAda O\nwon I-person\n")
     data = {"train": str(file), "dev": None, "columns": None}
-    run = TrainingRun(config(tmp_path, data=data, decoding={"constraints": "bio"}))
-    with pytest.raises(SeqpaError, match=r"a\.conll: sentence 1, token 2"):
-        list(run.epochs())
-    assert not run.model.exists()
+    decoding = {"constraints": "bio"}
+    with pytest.raises(SeqpaError, match=r"a\.conll:7: 'I-person' after 'O' is not legal IOB2"):
+        TrainingRun(config(tmp_path, data={**data, "labels": "strict"}, decoding=decoding))
+    with pytest.warns(SeqpaWarning, match=r"a\.conll:7: I-person begins a span; 1 of 3 spans"):
+        run = TrainingRun(config(tmp_path, data=data, decoding=decoding))
+    list(run.epochs())
+    assert list(run.tagger.classes_) == ["B-person", "I-person", "O"]
+    assert run.train.y[-1] == ["O", "B-person"]
+
+
+def test_constraints_say_in_which_scheme_labels_are_learned(tmp_path: Path) -> None:
+    file = tmp_path / "a.conll"
+    file.write_text("Ada I-person\nNorvell I-person\nwon O\nLyon I-place\n")
+    data = {"train": str(file), "dev": str(file), "columns": None}
+    run = TrainingRun(config(tmp_path, data=data, decoding={"constraints": "bilou"}))
+    list(run.epochs())
+    assert run.train.y == [["B-person", "L-person", "O", "U-place"]]
+    assert run.finish().dev.spans is not None
 
 
 def test_labels_unknown_to_the_model_are_scored(tmp_path: Path) -> None:
@@ -355,13 +370,13 @@ def test_templates_add_to_a_preset_and_find_their_lexicons(tmp_path: Path) -> No
     assert any("cities" in name for name, _ in run.tagger.state_features_)
     both = {**features, "clusters": {"cities": "x"}}
     with pytest.raises(SeqpaError, match="cannot be both"):
-        TrainingRun(config(tmp_path, features=both))
+        TrainingRun(config(tmp_path, features=both), force=True)
 
 
 def test_no_temporary_files_stay(tmp_path: Path) -> None:
     trained(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "history.json",
+        "m.history.json",
+        "m.metrics.json",
         "m.safetensors",
-        "metrics.json",
     ]

@@ -6,6 +6,7 @@ with SEQPA_PURE=1 in the environment (so the tests run both ways and one form pr
 steps    how far to move: one line for each algorithm
 weights  vectors as examples and as weights, and the constraint of an example
 vectors  whole passes over vectors: binary, regression, uniclass, multiclass, cost-sensitive
+single   one example at a time: a dict, a row
 prototypes, multiplicative, hinge, ellipsoid
          passes with other steps and geometries over the same vectors
 quadratic, budget, blocks
@@ -43,6 +44,7 @@ _MODULES = (
     "weights",
     "steps",
     "vectors",
+    "single",
     "prototypes",
     "multiplicative",
     "hinge",

@@ -165,8 +165,9 @@ class Store:
                 prefetch(cython.address(self.places[2 * f]))
                 f = data.features[j + 20]
                 k = self.places[2 * f]
-                prefetch(cython.address(self.arena[k]))
-                prefetch(cython.address(self.arena[k + 16]))
+                with cython.boundscheck(False):  # nothing is read: it may be behind the end
+                    prefetch(cython.address(self.arena[k]))
+                    prefetch(cython.address(self.arena[k + 16]))
         if data.has_values:
             for j in range(begin, end):
                 self.add_row(data.features[j], data.values[j], work.em)

@@ -1,6 +1,17 @@
-"""Strings to numbers and back: the walks over Python's own objects around encoding."""
+"""Strings to numbers and back: the walks over Python's own objects around encoding.
+
+Hash tables of strings are keyed: whoever writes a text knows neither `_BASE` nor `_FACTOR`, so
+nobody can choose words that meet in one place of a table. A string c_1 ... c_n has the value
+r^n + c_1 r^(n-1) + ... + c_n modulo the prime p = 2^31 − 1 at the secret r = `_BASE`. Two strings
+of at most n characters agree at no more than n of the 2^29 possible r, whatever they are: a look-up
+in a table of a text of m characters meets m / 2^29 others of its value on average. A secret factor
+then spreads the values over the table. The tables only find equal strings again, so that no result
+and no order depends on the keys.
+"""
 
 from __future__ import annotations
+
+from secrets import randbits
 
 try:
     import cython
@@ -8,6 +19,9 @@ except ImportError:
     from seqpa._kernel import _stand_in as cython
 
 COMPILED = cython.compiled
+_PRIME = cython.declare(cython.longlong, 0x7FFFFFFF)
+_BASE = cython.declare(cython.longlong, (1 << 29) + randbits(29))
+_FACTOR = cython.declare(cython.longlong, (1 << 29) + randbits(29))
 
 
 @cython.ccall
@@ -192,15 +206,40 @@ def ends(words: list, out: cython.longlong[::1]):
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _mixed(
+def _with(value: cython.longlong, code: cython.longlong) -> cython.longlong:
+    """The value of a string, which begins as 1, with one more character: value · r + code.
+
+    2^31 = 1 modulo p, so that the upper bits are added to the lower ones. Values stay below 2^33
+    and products below 2^63; a remainder in full would be no better and slower.
+    """
+    product: cython.longlong = value * _BASE + code
+    return (product & _PRIME) + (product >> 31)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _spread(value: cython.longlong) -> cython.longlong:
+    """Where a value belongs in a table, before it is cut to the table's size."""
+    product: cython.longlong = value * _FACTOR
+    product = (product & _PRIME) + (product >> 31)
+    return product ^ (product >> 15)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _hashed(
     codes: cython.const[cython.uint][::1], begin: cython.Py_ssize_t, length: cython.Py_ssize_t
 ) -> cython.longlong:
     """A hash of some characters."""
-    mixed: cython.longlong = 0
+    value: cython.longlong = 1
     i: cython.Py_ssize_t
     for i in range(begin, begin + length):
-        mixed = (mixed * 31 + codes[i]) & 0x7FFFFFFF
-    return mixed ^ (mixed >> 13)
+        value = _with(value, cython.cast(cython.longlong, codes[i]))
+    return _spread(value)
 
 
 @cython.ccall
@@ -217,7 +256,7 @@ def index_affixes(
     e: cython.Py_ssize_t
     with cython.nogil:
         for e in range(known.shape[0] // length):
-            slot = _mixed(known, e * length, length) & mask
+            slot = _hashed(known, e * length, length) & mask
             while table[slot] > 0:
                 slot = (slot + 1) & mask
             table[slot] = e + 1
@@ -260,7 +299,7 @@ def find_affixes(
                 if ends[i + 1] - ends[i] < length:
                     continue
                 begin = ends[i + 1] - length if asked[k, 2] else ends[i]
-                slot = _mixed(codes, begin, length) & mask
+                slot = _hashed(codes, begin, length) & mask
                 while table[asked[k, 4] + slot] > 0:
                     number = table[asked[k, 4] + slot] - 1
                     place = asked[k, 3] + number * length
@@ -377,14 +416,14 @@ def cells(
     size: cython.Py_ssize_t = len(text)
     n_columns: cython.Py_ssize_t = len(columns)
     mask: cython.Py_ssize_t = table.shape[0] - 1
-    mixed: cython.longlong = 0
+    value: cython.longlong = 1
     for i in range(size + 1):
         sign = text[i] if i < size else "\n"
         if sign != between and sign != "\n":
-            mixed = (mixed * 31 + ord(sign)) & 0x7FFFFFFF
+            value = _with(value, ord(sign))
             continue
         if columns[k] is not None:
-            slot = (mixed ^ (mixed >> 13)) & mask
+            slot = _spread(value) & mask
             while True:
                 e = table[slot] - 1
                 if e < 0:
@@ -406,4 +445,4 @@ def cells(
             column.append(known[e])
         k = k + 1 if k + 1 < n_columns else 0
         begin = i + 1
-        mixed = 0
+        value = 1

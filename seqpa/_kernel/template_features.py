@@ -315,11 +315,12 @@ class Table:
     ) -> cython.void:
         """Prefetch what `direct` has at the numbers work[begin:end] of a source."""
         i: cython.Py_ssize_t
+        at: cython.Py_ssize_t
         if cython.compiled:
             for i in range(begin, end):
-                prefetch(
-                    cython.address(self.direct[self.begin[source] + work[i] * self.n_at[source]])
-                )
+                at = self.begin[source] + work[i] * self.n_at[source]
+                with cython.boundscheck(False):  # nothing is read: it may be behind the end
+                    prefetch(cython.address(self.direct[at]))
 
     @cython.cfunc
     @cython.nogil

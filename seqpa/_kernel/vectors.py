@@ -52,8 +52,8 @@ CODES = {
     "max-loss": _MAX_LOSS,
 }
 
-# A record of one example, as a pass writes it: loss, τ, ‖δ‖², cost, up, down.
-RECORD = 6
+# A record of one example, as a pass writes it: loss, τ, ‖δ‖², cost, up, down, middle.
+RECORD = 7
 
 
 @cython.final
@@ -73,6 +73,11 @@ class Problem:
         self.target = target
         self.relevant = relevant
         self.root_cost = root_cost
+
+    def ask(self, i, c: Constraint):
+        """The constraint of example i, for passes in Python: r, score, up, down, sign, sides."""
+        self.constraint(i, c)
+        return c.r, c.score, c.up, c.down, c.sign, c.sides
 
     @cython.cfunc
     @cython.nogil
@@ -144,6 +149,7 @@ class Problem:
         c.down = r
         c.sides = 2.0
         c.score = c.s[y] - c.s[r]
+        c.middle = 0.5 * (c.s[y] + c.s[r])
         c.r = margin - c.score
         if self.kind == _MULTICLASS or self.kind == _MULTILABEL:
             c.cost = 1.0 if c.score <= 0.0 else 0.0
@@ -159,22 +165,42 @@ class Pass:
                   PA 2003, §4), for least squares those with r² <= tol; 0 is the plain
                   online pass
     seen          examples seen before this pass: the clock of lazy averaging
-    record        (examples, 6) to be filled with loss, τ, ‖δ‖², cost, up, down; or (0, 6). A
-                  one-vs-rest pass has a row for each label of each example
+    record        (examples, 7) to be filled with loss, τ, ‖δ‖², cost, up, down, middle; or (0, 7).
+                  A one-vs-rest pass has a row for each label of each example
     """
 
     def __init__(self, step, C, tol, seen, record):
         self.step = step
         self.C = C
         self.tol = tol
-        self.seen = seen
         self.record = record
-        self.mistakes = self.cost = self.loss = self.squared_loss = 0.0
+        self.begin(seen)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def begin(self, seen: cython.double) -> cython.void:
+        """Make ready for another pass: the sums begin anew."""
+        self.seen = seen
+        self.mistakes = self.cost = self.loss = self.squared_loss = self.watched = 0.0
         self.updates = 0
+
+    def settle(self, t, i, c: Constraint, norm2):
+        """`tau`, for passes in Python."""
+        return self.tau(t, i, c, norm2)
 
     def totals(self):
         """Mistakes, cost, loss, squared loss and number of updates, summed over the pass."""
         return self.mistakes, self.cost, self.loss, self.squared_loss, self.updates
+
+    def watch(self):
+        """The sum of all that was missing, r: finite as long as every r is.
+
+        Only sums carry NaN and infinity safely. Of comparisons the compiler was told that neither
+        occurs (-ffinite-math-only), so none of them may be asked; the caller, who is not compiled
+        that way, looks at this sum.
+        """
+        return self.watched
 
     @cython.cfunc
     @cython.nogil
@@ -223,6 +249,8 @@ class Pass:
         rivals: cython.double = -1.0 if own <= 0.0 else 0.0  # then y is counted as its own
         K: cython.Py_ssize_t = c.s.shape[0]
         c.s[y] = -own  # now every label asks for −s_k >= margin
+        for k in range(K):
+            self.watched += c.s[k]
         step_each(self.step, margin, norm2, self.C[i], c)
         if self.tol > 0.0:
             for k in range(K):
@@ -231,8 +259,7 @@ class Pass:
         for k in range(K):
             rivals += 1.0 if c.s[k] >= own else 0.0
             moved += fabs(c.q[k])
-            loss = margin + c.s[k]
-            loss = 0.0 if loss <= 0.0 else loss  # NaN, after an overflow, stays NaN
+            loss = max(0.0, margin + c.s[k])
             losses += loss
             squared_losses += loss * loss
         if self.record.shape[0] > 0:
@@ -256,7 +283,8 @@ class Pass:
         self, t: cython.Py_ssize_t, c: Constraint, tau: cython.double, norm2: cython.double
     ) -> cython.void:
         """Count and record the t-th example of the pass."""
-        loss: cython.double = 0.0 if c.r <= 0.0 else c.r  # NaN, after an overflow, stays NaN
+        loss: cython.double = max(0.0, c.r)
+        self.watched += c.r
         self.cost += c.cost
         if c.cost > 0.0:
             self.mistakes += 1.0
@@ -266,6 +294,7 @@ class Pass:
             self.updates += 1
         if self.record.shape[0] > 0:
             self.write(t, loss, tau, norm2, c.cost, c.up, c.down)
+            self.record[t, 6] = c.middle
 
     @cython.cfunc
     @cython.nogil
@@ -403,13 +432,15 @@ def uniclass_pass(
 
     δ = (x − w)/‖x − w‖ has norm 1. The last entry of w is the extra coordinate of the learned
     radius (PA 2006, §6), in which every example is 0; it stays 0 where the radius is fixed.
-    Every update moves all coordinates, so CSR rows are met through their stored entries plus the
-    rest of w: ‖x − w‖² = Σ_stored ((x_j − w_j)² − w_j²) + ‖w‖².
+    Every update moves all coordinates. Of CSR rows the entries that are not stored count as zeros,
+    one by one, so that dense and CSR rows add up the same squares: ‖w‖² + Σ_stored (x_j² − 2x_jw_j)
+    would be faster, and lose the digits that tell a loss from none.
     """
     t: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     f: cython.Py_ssize_t
+    begin: cython.Py_ssize_t
     n: cython.Py_ssize_t = w.shape[0]
     distance: cython.double
     gap: cython.double
@@ -422,12 +453,15 @@ def uniclass_pass(
             i = order[t]
             distance = w[n - 1] * w[n - 1]
             if rows.sparse:
-                for j in range(n - 1):
-                    distance = distance + w[j] * w[j]
+                begin = 0
                 for j in range(rows.indptr[i], rows.indptr[i + 1]):
-                    f = rows.indices[j]
-                    distance = distance + rows.data[j] * (rows.data[j] - 2.0 * w[f])
-                distance = max(distance, 0.0)
+                    for f in range(begin, rows.indices[j]):
+                        distance = distance + w[f] * w[f]
+                    gap = rows.data[j] - w[rows.indices[j]]
+                    distance = distance + gap * gap
+                    begin = rows.indices[j] + 1
+                for f in range(begin, n - 1):
+                    distance = distance + w[f] * w[f]
             else:
                 for j in range(n - 1):
                     gap = rows.dense[i, j] - w[j]

@@ -22,6 +22,7 @@ cdef class Constraint:
     cdef double sign
     cdef double cost
     cdef double sides
+    cdef double middle
     cdef Py_ssize_t up
     cdef Py_ssize_t down
 

@@ -27,6 +27,11 @@ COMPILED = cython.compiled
 # while others are worked on.
 _AHEAD = cython.declare(cython.Py_ssize_t, 24)
 
+# Relative to the distance: what is no more than this beyond the ball lies on it. A step ends on the
+# ball but for the rounding of a sum of squares, which is not the same for dense and CSR rows, nor
+# for all compilers; taken for a loss, it would be learned from again.
+_ON_THE_BALL = cython.declare(cython.double, 1e-14)
+
 
 @cython.final
 @cython.cclass
@@ -93,6 +98,7 @@ class Constraint:
     up, down  the labels whose vectors hold x in δ, −1 for none; `sides` counts them: ‖δ‖² is
               sides · ‖x‖², and 0 sides ask for nothing
     cost      ρ(y, ŷ), or 1 for a mistake
+    middle    of the scores of up and down, where both are there; its own step leaves it where it is
     q         where a step moves several labels' vectors: by q_k x each
     """
 
@@ -106,7 +112,7 @@ class Constraint:
     @cython.exceptval(check=False)
     def clear(self) -> cython.void:
         """Nothing is asked for."""
-        self.r = self.score = self.cost = self.sides = 0.0
+        self.r = self.score = self.cost = self.sides = self.middle = 0.0
         self.sign = 1.0
         self.up = self.down = -1
 
@@ -137,6 +143,8 @@ class Constraint:
         """PA 2006, Eq. 21: −‖x − w‖ >= −ε, along δ = (x − w)/‖x − w‖, whose norm is 1."""
         self.score = -distance
         self.r = distance - epsilon
+        if self.r > 0.0 and self.r <= _ON_THE_BALL * distance:
+            self.r = 0.0
         self.sides = 1.0 if distance > 0.0 else 0.0
         self.up = 0
         self.cost = 1.0 if self.r > 0.0 else 0.0
@@ -160,6 +168,10 @@ class Weights:
         self.n_labels = n_labels
         self.by_feature = by_feature
         self.averaging = V.shape[1 if by_feature else 0] > n_labels
+
+    def count(self):
+        """K, the number of labels."""
+        return self.n_labels
 
     @cython.cfunc
     @cython.nogil
@@ -230,9 +242,10 @@ class Weights:
         for j in range(rows.indptr[i], end):
             if cython.compiled:
                 at = rows.indices[j + ahead] * self.width + k
-                prefetch(cython.address(self.flat[at]))
-                prefetch(cython.address(self.flat[at + sums]))
-                prefetch(cython.address(self.flat[at + last]))
+                with cython.boundscheck(False):  # nothing is read: it may be behind the end
+                    prefetch(cython.address(self.flat[at]))
+                    prefetch(cython.address(self.flat[at + sums]))
+                    prefetch(cython.address(self.flat[at + last]))
             at = rows.indices[j] * self.width + k
             x = rows.data[j]
             s0 = s0 + x * self.flat[at]
@@ -277,8 +290,9 @@ class Weights:
         for j in range(rows.indptr[i], end):
             if cython.compiled:
                 at = rows.indices[j + ahead] * self.width + k + 1
-                prefetch(cython.address(self.flat[at]))
-                prefetch(cython.address(self.flat[at + sums]))
+                with cython.boundscheck(False):
+                    prefetch(cython.address(self.flat[at]))
+                    prefetch(cython.address(self.flat[at + sums]))
             at = rows.indices[j] * self.width + k
             s0 = s0 + rows.data[j] * self.flat[at]
             s1 = s1 + rows.data[j] * self.flat[at + 1]

@@ -11,12 +11,15 @@ from typing import Annotated
 
 import typer
 
+from seqpa.cli.convert import convert
 from seqpa.cli.corpora import corpora
 from seqpa.cli.evaluate import evaluate
 from seqpa.cli.experiment import CommandWithNames, experiment
-from seqpa.cli.guard import abandon_stdout, error_line, guarded
+from seqpa.cli.guard import abandon_stdout, error_line, guarded, orderly_end, whole_lines
+from seqpa.cli.init import init
 from seqpa.cli.inspect import inspect
 from seqpa.cli.schema import schema
+from seqpa.cli.score import score
 from seqpa.cli.tag import tag
 from seqpa.cli.train import CommandWithSettings, train
 
@@ -28,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command(cls=CommandWithSettings)(guarded(train))
-for _command in (tag, evaluate, inspect, corpora, schema):
+for _command in (tag, evaluate, inspect, corpora, init, convert, score, schema):
     app.command()(guarded(_command))
 app.command(cls=CommandWithNames)(guarded(experiment))
 
@@ -58,9 +61,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if sys.stdout is None:
         return error_line("standard output is closed; give it a place, for example > out.txt")
+    whole_lines()
     try:
-        status = app(given, prog_name="seqpa", standalone_mode=False)
-        sys.stdout.flush()
+        with orderly_end():
+            status = app(given, prog_name="seqpa", standalone_mode=False)
+            sys.stdout.flush()
     except typer.Abort:
         return 130
     except OSError as error:  # of --help itself; the commands guard themselves

@@ -7,6 +7,10 @@ formats of your own files (data.format, or --format)
   conll    a token a line, its columns between tabs or spaces, a blank line between sentences
   conllu   CoNLL-U of Universal Dependencies
   jsonl    a JSON object a line: {"tokens": ["Rain", "fell"], "labels": ["NN", "VBD"]}
+  csv      a header, then a row a token: sentence,word,label (also tabs, semicolons)
+  slash    a sentence a line: Rain/NN fell/VBD
+  spans    texts with character spans: spaCy, Prodigy, doccano, Label Studio
+  parquet  one row a sentence, with lists, or one row a token (needs pyarrow)
   text     plain text, to be tagged only
   gzip files of all of these are read as they are"""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seqpa.cli.inputs import AllowImports, Columns, Encoding, Format, Model
+from seqpa.cli.inputs import AllowImports, Columns, Encoding, Format, MaxSentence, Model
 
 if TYPE_CHECKING:
     from seqpa.evaluate import Comparison, Evaluation
@@ -33,6 +33,7 @@ def evaluate(
     format: Format = None,
     columns: Columns = None,
     encoding: Encoding = None,
+    max_sentence_tokens: MaxSentence = None,
     allow_imports: AllowImports = False,
 ) -> None:
     """Score a model on labelled data.
@@ -48,7 +49,9 @@ def evaluate(
     from seqpa.training_run import evaluate_labels
 
     tagger, file = load(model, allow_imports)
-    corpus = read(data, **reading(tagger, file, format, columns, encoding).arguments())
+    corpus = read(
+        data, **reading(tagger, file, format, columns, encoding, max_sentence_tokens).arguments()
+    )
     unknown_cost = isinstance(tagger.cost, UnloadedFunction)
     cost = None if unknown_cost else tagger.cost
     gold, predicted = corpus.y, tagger.predict(corpus)

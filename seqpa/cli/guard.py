@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import functools
+import io
 import os
+import signal
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import typer
 
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, SeqpaWarning
 
 USER_ERROR = 2
 # As a shell reports a program that the closed pipe ended.
@@ -24,15 +28,66 @@ def error_line(message: str) -> int:
     Parameters
     ----------
     message : str
-        What is wrong; line breaks become spaces.
+        What is wrong; line breaks become spaces, and what a terminal would obey is spelled out.
 
     Returns
     -------
     int
         The exit status.
     """
-    print(f"seqpa: error: {' '.join(message.split())}", file=sys.stderr)
+    _tell("error", message)
     return USER_ERROR
+
+
+def _tell(what: str, message: str) -> None:
+    line = "".join(
+        sign if sign.isprintable() else ascii(sign)[1:-1] for sign in " ".join(message.split())
+    )
+    if sys.stderr is not None:  # print would take standard output instead
+        with suppress(OSError):
+            print(f"seqpa: {what}: {line}", file=sys.stderr, flush=True)
+
+
+def whole_lines() -> None:
+    """Let standard output lose nothing: not what a short write left, nor what it cannot spell.
+
+    With PYTHONUNBUFFERED there is no buffer that would notice that only a part was written.
+    """
+    own = sys.stdout
+    if own is not sys.__stdout__ or not isinstance(own, io.TextIOWrapper):
+        return  # somebody else's, who looks after it
+    if isinstance(own.buffer, io.RawIOBase):
+        sys.stdout = open(  # noqa: SIM115 (a descriptor, which stays open)
+            own.fileno(), "w", buffering=1, encoding=own.encoding, closefd=False
+        )
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+@contextmanager
+def orderly_end() -> Iterator[None]:
+    """Signals that ask a process to end become an exception, so that everything is tidied up.
+
+    The exit status is what a shell reports, 128 and the signal's number. What ignored a signal
+    before, as under nohup, goes on ignoring it.
+    """
+
+    def end(number: int, _: Any) -> None:
+        for other in ours:  # once is enough: another must not interrupt the tidying
+            signal.signal(other, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    ours: list[int] = []
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        with suppress(ValueError):  # only the main thread may
+            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, end)
+                ours.append(number)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
@@ -52,7 +107,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            with _one_line_warnings():
+                command(*args, **kwargs)
             sys.stdout.flush()
         except SeqpaError as error:
             raise typer.Exit(error_line(str(error))) from None
@@ -70,6 +126,23 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(INTERRUPTED) from None
 
     return run
+
+
+@contextmanager
+def _one_line_warnings() -> Iterator[None]:
+    """Print seqpa's own warnings as ``seqpa: warning: ...``, each once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", SeqpaWarning)
+        usual = warnings.showwarning
+
+        def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
+            if issubclass(category, SeqpaWarning):
+                _tell("warning", str(message))
+            else:
+                usual(message, category, *rest, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 def abandon_stdout() -> None:

@@ -25,6 +25,14 @@ Columns = Annotated[
     ),
 ]
 Encoding = Annotated[str | None, typer.Option(help="Of the data, if not the training data's.")]
+MaxSentence = Annotated[
+    int | None,
+    typer.Option(
+        "--max-sentence-tokens",
+        min=1,
+        help="A longer sentence is an error; as in training if not given.",
+    ),
+]
 AllowImports = Annotated[
     bool,
     typer.Option(
@@ -44,6 +52,7 @@ class ReadOptions:
     label: str | None
     encoding: str
     scheme: str | None
+    max_sentence_tokens: int
 
     def arguments(self) -> dict[str, Any]:
         """The same as keyword arguments.
@@ -110,6 +119,7 @@ def reading(
     format: str | None,
     columns: str | None,
     encoding: str | None,
+    max_sentence_tokens: int | None = None,
 ) -> ReadOptions:
     """How to read data for a model: as in training, unless an option says otherwise.
 
@@ -120,12 +130,16 @@ def reading(
         Its file, which tells how it was trained.
     format, columns, encoding : str or None
         The options of the command line.
+    max_sentence_tokens : int or None
+        Another one.
 
     Returns
     -------
     ReadOptions
     """
-    trained = None if model.config is None else _trained_on(model.config.get("data"))
+    from seqpa.data import MAX_SENTENCE_TOKENS
+
+    trained = None if model.config is None else _trained_on(model.config)
     chosen = format or (trained.format if trained else "conll")
     same = trained is not None and chosen == trained.format
     label = trained.label if trained and same else None
@@ -140,26 +154,37 @@ def reading(
         label=label,
         encoding=encoding or (trained.encoding if trained else "utf-8"),
         scheme=trained.scheme if trained else None,
+        max_sentence_tokens=max_sentence_tokens
+        or (trained.max_sentence_tokens if trained else MAX_SENTENCE_TOKENS),
     )
 
 
-def _trained_on(data: Any) -> ReadOptions:
+def _trained_on(config: dict[str, Any]) -> ReadOptions:
     """The `data` section in a model's header, which was checked when it was trained.
+
+    Constraints by a scheme made training read its labels in that scheme.
 
     Read without `seqpa.config`, which takes longer to import than a page of text to tag.
     """
+    from seqpa.data import MAX_SENTENCE_TOKENS
     from seqpa.errors import SeqpaError
 
+    data, decoding = config.get("data"), config.get("decoding")
     told = data if isinstance(data, dict) else {}
+    constraints = decoding.get("constraints") if isinstance(decoding, dict) else None
+    legal = constraints if isinstance(constraints, str) else None
     found = ReadOptions(
         format=told.get("format", "conll"),
         columns=told.get("columns"),
         label=told.get("label"),
         encoding=told.get("encoding", "utf-8"),
-        scheme=told.get("scheme"),
+        scheme=told.get("scheme") or legal,
+        max_sentence_tokens=told.get("max_sentence_tokens", MAX_SENTENCE_TOKENS),
     )
+    most = found.max_sentence_tokens
     names = [] if found.columns is None else found.columns
     texts = (found.format, found.encoding, found.label or "", found.scheme or "")
-    if not (told and isinstance(names, list) and {str}.issuperset(map(type, (*texts, *names)))):
+    fits = isinstance(names, list) and type(most) is int and most > 0
+    if not (told and fits and {str}.issuperset(map(type, (*texts, *names)))):
         raise SeqpaError("the model is damaged: its header does not tell its data")
     return found

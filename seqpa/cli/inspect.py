@@ -32,7 +32,8 @@ def inspect(
     if header:
         import json
 
-        print(json.dumps(model_header(model), ensure_ascii=False, indent=1))
+        text = json.dumps(model_header(model), ensure_ascii=False, indent=1)
+        print("\n".join(map(_harmless, text.split("\n"))))
         return
     tagger, file = load(model, allow_imports=False)
     states = tagger.state_features_
@@ -43,10 +44,10 @@ def inspect(
 
 
 def _summary(file: ModelFile, tagger: SequenceTagger, features: int, weights: int) -> str:
-    templates = file.header.get("encoder", {}).get("templates", [])
+    templates = file.header["encoder"].get("templates", [])
     parameters = file.header.get("parameters", {})
     learner = ", ".join(
-        f"{name} {parameters[name]}" for name in ("algorithm", "C", "update", "average")
+        f"{name} {parameters.get(name)}" for name in ("algorithm", "C", "update", "average")
     )
     rows: list[tuple[str, Any]] = [
         ("model", file.path),
@@ -62,11 +63,20 @@ def _summary(file: ModelFile, tagger: SequenceTagger, features: int, weights: in
         ("epoch", tagger.n_iter_),
     ]
     if file.config is not None:
-        rows.append(("trained on", file.config.get("data", {}).get("train")))
+        data = file.config.get("data")
+        rows.append(("trained on", data.get("train") if isinstance(data, dict) else None))
     words = file.training_words()
     if words is not None:
         rows.append(("known words", f"{len(words):,}"))
-    return "\n".join(f"{name:<12} {value}" for name, value in rows)
+    return "\n".join(f"{name:<12} {_harmless(str(value))}" for name, value in rows)
+
+
+# Words of a model may hold what a terminal would obey: escapes, as JSON writes them.
+_CONTROLS = {code: f"\\u{code:04x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
+
+
+def _harmless(text: str) -> str:
+    return text.translate(_CONTROLS)
 
 
 def _listed(names: list[str], most: int = 12) -> str:
@@ -99,7 +109,7 @@ def _strongest_features(labels: list[str], weights: dict[tuple[str, str], float]
         chosen = [pair for pair in found[:top] if pair[0] > 0]
         chosen += [pair for pair in found[-top:] if pair[0] < 0]
         lines.append(label)
-        lines += [f"  {weight:+9.4f}  {feature}" for weight, feature in chosen]
+        lines += [f"  {weight:+9.4f}  {_harmless(feature)}" for weight, feature in chosen]
     return "\n".join(lines)
 
 

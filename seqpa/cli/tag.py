@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import stat
+import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seqpa.cli.inputs import AllowImports, Columns, Encoding, Format, Model
+from seqpa.cli.inputs import AllowImports, Columns, Encoding, Format, MaxSentence, Model
+from seqpa.errors import SeqpaError
 
 if TYPE_CHECKING:
     from seqpa.data import Corpus, Extras
@@ -28,12 +33,29 @@ def tag(
     format: Format = None,
     columns: Columns = None,
     encoding: Encoding = None,
+    max_sentence_tokens: MaxSentence = None,
     tokenizer: Annotated[
-        str, typer.Option(help="For the format text: nltk, or whitespace (a sentence a line).")
-    ] = "nltk",
+        str,
+        typer.Option(
+            help="For the format text: builtin, punkt (NLTK's), whitespace (a sentence a line), "
+            "or a function of your own, module:function."
+        ),
+    ] = "builtin",
     language: Annotated[
-        str, typer.Option(help="For the format text with NLTK's tokenizer.")
+        str,
+        typer.Option(
+            help="For the format text: english, german, french, spanish, any; or Punkt's."
+        ),
     ] = "english",
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help="Format of the output, if not that of the input: conll, conllu, jsonl, csv, tsv, "
+            "slash; brackets, or spans with their offsets: spans (spaCy's shape), huggingface.",
+        ),
+    ] = None,
     nbest: Annotated[
         int,
         typer.Option(
@@ -55,15 +77,24 @@ def tag(
     """Tag a file or standard input.
 
     Columns stay as they are, with the label appended as the last; CoNLL-U gets it in its field,
-    JSON lines as "labels"; plain text (--format text) becomes columns. Order is kept, and a file
-    of any size takes the same memory.
+    JSON lines as "labels"; plain text becomes columns. The format is found by looking, unless
+    --format or --columns says it. Order is kept, and a file of any size takes the same memory.
     """
     from seqpa.cli.inputs import load, reading
+    from seqpa.cli.looking import guess
     from seqpa.data import read_chunks, write_tagged
     from seqpa.data.sink import open_sink
+    from seqpa.model import import_function
 
+    _check_apart(model, input, output)
     tagger, file = load(model, allow_imports)
-    how = reading(tagger, file, format, columns, encoding)
+    how = reading(tagger, file, format, columns, encoding, max_sentence_tokens)
+    guessed = None
+    if format is None and columns is None:
+        guessed = guess(input, how, tuple(tagger.columns))
+        if guessed is not None:
+            known = guessed.format, guessed.columns
+            how = reading(tagger, file, *known, encoding, max_sentence_tokens)
     arguments = how.arguments()
     if how.format == "nltk" and format is None:  # trained on a corpus of NLTK's, used on files
         arguments["format"] = "conll"
@@ -71,10 +102,12 @@ def tag(
         input,
         **arguments,
         with_labels=False,
-        tokenizer=tokenizer,
+        tokenizer=import_function(tokenizer) if ":" in tokenizer else tokenizer,
         language=language,
         keep_layout=True,
     )
+    if guessed is not None:
+        chunks = guessed.explained(chunks)
     if explain:
         with open_sink(output) as sink:
             for corpus in chunks:
@@ -84,9 +117,29 @@ def tag(
     write_tagged(
         output,
         _tagged(tagger, chunks, nbest, confidence),
+        format=to,
         label=how.label or "upos",
         encoding=how.encoding,
     )
+
+
+def _check_apart(model: Path, input: str, output: str) -> None:
+    from seqpa.files import check_apart
+
+    inputs = {"the model": str(model)} | ({} if input == "-" else {"the input": input})
+    if output != "-":
+        check_apart(inputs, {"the output": output})
+    elif _is_standard_output(input):
+        raise SeqpaError(f"{input} is the input, and standard output leads to it too")
+
+
+def _is_standard_output(path: str) -> bool:
+    """Whether what is written to standard output is added to a file, which would never end."""
+    try:
+        own, other = os.fstat(sys.stdout.fileno()), Path(path).stat()
+    except (OSError, ValueError):
+        return False
+    return os.path.samestat(own, other) and stat.S_ISREG(own.st_mode)
 
 
 def _tagged(

@@ -42,31 +42,46 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the last checkpoint, if there is one.")
     ] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Replace a model of another configuration, or a checkpoint."),
+    ] = False,
     certificate: Annotated[
         bool, typer.Option("--certificate", help="Print the loss bounds of the run at the end.")
     ] = False,
 ) -> None:
     """Train a tagger as a configuration file says.
 
-    Writes the model, history.json and metrics.json, and while it runs a checkpoint after each
-    epoch. Ctrl-C ends the run after the present epoch and keeps the best so far; pressed twice,
+    Writes the model, history.json and metrics.json (beside a model that is not called
+    model.safetensors, NAME.history.json and NAME.metrics.json), and while it runs a checkpoint
+    after each epoch. A model that the same configuration made is replaced, another only with
+    --force. Ctrl-C ends the run after the present epoch and keeps the best so far; pressed twice,
     it ends at once and the last checkpoint stays.
     """
     from seqpa.config import load_config
+    from seqpa.training_outputs import Outputs
     from seqpa.training_run import TrainingRun
 
     settings = load_config(config, setting or [])
-    run = TrainingRun(settings, resume=resume, with_certificate=certificate)
-    if resume and not run.resumed:
-        print("no checkpoint to resume: starting from the beginning", flush=True)
-    stopped = False
-    with _stop_requests() as stop_asked, _display(run) as display:
-        for epoch in run.epochs():
-            display.show(epoch)
-            if stop_asked() and not run.complete:
-                stopped = True
-                break
-    outcome = run.finish()
+    if resume and not force and Outputs(settings).is_made():
+        print(f"nothing left to train: {settings.path('output', 'model')} is complete")
+        return
+    run = TrainingRun(settings, resume=resume, force=force, with_certificate=certificate)
+    try:
+        for note in run.notes:
+            print(note, flush=True)
+        if resume and not run.resumed:
+            print("no checkpoint to resume: starting from the beginning", flush=True)
+        stopped = False
+        with _stop_requests() as stop_asked, _display(run) as display:
+            for epoch in run.epochs():
+                display.show(epoch)
+                if stop_asked() and not run.complete:
+                    stopped = True
+                    break
+        outcome = run.finish()
+    finally:
+        run.close()
     if stopped:
         print("stopped; seqpa train with --resume goes on from here")
     _print_outcome(run, outcome)

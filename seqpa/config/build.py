@@ -41,8 +41,16 @@ def read_part(config: Config, part: str) -> Corpus:
         columns=data.columns,
         label=data.label,
         encoding=data.encoding,
-        scheme=data.scheme,
+        scheme=data.scheme or _scheme_of_constraints(config),
+        labels=data.labels,
+        max_sentence_tokens=data.max_sentence_tokens,
     )
+
+
+def _scheme_of_constraints(config: Config) -> str | None:
+    """The scheme in which only legal labels can be learned."""
+    constraints = config.decoding.constraints
+    return constraints if isinstance(constraints, str) else None
 
 
 def training_labels(config: Config, corpus: Corpus) -> list[list[str | None]] | None:
@@ -95,6 +103,38 @@ def data_name(config: Config, part: str) -> str:
     if config.data.format == "nltk":
         return str(getattr(config.data, part))
     return str(config.path("data", part))
+
+
+def inputs_of(config: Config) -> dict[str, Path]:
+    """Every file that training reads.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+
+    Returns
+    -------
+    dict
+        Files by the key that names them.
+
+    Examples
+    --------
+    >>> config = Config.model_validate({"data": {"train": "a.conll", "dev": "b.conll"}})
+    >>> {name: str(path) for name, path in inputs_of(config).items()}
+    {'data.train': 'a.conll', 'data.dev': 'b.conll'}
+    """
+    found = {} if config.file is None else {"the configuration": config.file}
+    if config.data.format != "nltk":
+        for part in ("train", "dev", "test"):
+            if getattr(config.data, part) is not None:
+                found[f"data.{part}"] = config.path("data", part)
+    for kind in ("lexicons", "clusters"):
+        for name in getattr(config.features, kind):
+            found[f"features.{kind}.{name}"] = config.path("features", kind, name)
+    if config.cost.file is not None:
+        found["cost.file"] = config.path("cost", "file")
+    return found
 
 
 def features_of(config: Config, columns: Sequence[str]) -> str | list[str]:
@@ -253,7 +293,7 @@ def _module(file: Path) -> Any:
 
 
 def _table(path: Path) -> dict[str, dict[str, float]]:
-    values, places = read_mapping(path, _MATRIX)
+    values, places = read_mapping(path, _MATRIX, large=True)
     for right, row in values.items():
         if not isinstance(row, dict):
             raise SeqpaError(

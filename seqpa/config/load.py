@@ -50,4 +50,4 @@ def load_config(path: str | Path, settings: Sequence[str] = ()) -> Config:
         config = Config.model_validate(values)
     except ValidationError as error:
         raise SeqpaError(explained(error, places, str(path))) from None
-    return config.read_from(Path(path).parent, places, given)
+    return config.read_from(Path(path), places, given)

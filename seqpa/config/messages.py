@@ -53,12 +53,12 @@ def explained(error: ValidationError, places: Mapping[Loc, str], file: str) -> s
         (tuple(part for part in e["loc"] if part not in ("a scheme", "rules")), e)
         for e in error.errors()
     ]
-    order = list(places)
+    order = {loc: i for i, loc in enumerate(places)}
 
     def position(loc: Loc) -> int:
         while loc and loc not in places:
             loc = loc[:-1]
-        return order.index(loc) if loc else -1
+        return order[loc] if loc else -1
 
     loc, first = min(found, key=lambda item: position(item[0]))
     return (place_of(places, loc) or f"{file}: ") + _message(loc, first)
@@ -84,7 +84,7 @@ def _message(loc: Loc, error: Any) -> str:
     if kind == "too_short":
         return f"{name} has {context['actual_length']} items: {context['min_length']} are needed"
     if kind == "too_long":
-        return f"{name} has {context['actual_length']} items: {context['max_length']} are right"
+        return f"{name} has {context['actual_length']} items: {context['max_length']} at most"
     if kind in _EXPECTED:
         return f"{name} is {_shown(value)}: expected {_EXPECTED[kind]}"
     return f"{name} is {_shown(value)}: {error['msg']}"
@@ -185,7 +185,7 @@ def settings_help() -> str:
     Examples
     --------
     >>> print(settings_help().splitlines()[0])
-      data.format  (conll, conllu, jsonl, nltk; default conll)
+      data.format  (conll, conllu, jsonl, csv, slash, spans, parquet, nltk; default conll)
     """
     lines = []
     for setting in settings():

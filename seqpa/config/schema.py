@@ -21,8 +21,10 @@ from pydantic import (
 )
 
 from seqpa.config.yaml_lines import Loc, place_of
+from seqpa.data import MAX_SENTENCE_TOKENS
 
 Table = dict[str, dict[str, float]]
+SchemeName = Literal["bio", "iob1", "iob2", "ioe1", "ioe2", "bioes", "bilou", "biluo", "bmes", "io"]
 
 
 class Section(BaseModel):
@@ -34,12 +36,13 @@ class Section(BaseModel):
 class DataSettings(Section):
     """What is learned from."""
 
-    format: Literal["conll", "conllu", "jsonl", "nltk"] = Field(
+    format: Literal["conll", "conllu", "jsonl", "csv", "slash", "spans", "parquet", "nltk"] = Field(
         default="conll", description="how the files are written; nltk names corpora of NLTK's"
     )
     columns: list[str] | None = Field(
         default=None,
         min_length=1,
+        max_length=1000,
         description="what the columns are, in the file's order; _ is one to ignore. Without it: "
         "word and label, or the word of CoNLL-U",
     )
@@ -51,8 +54,18 @@ class DataSettings(Section):
     dev: str | None = Field(default=None, description="file whose score chooses the best epoch")
     test: str | None = Field(default=None, description="file for the scores at the end")
     encoding: str = Field(default="utf-8", description="of the files: utf-8, cp1252, latin-1, ...")
-    scheme: Literal["iob1", "iob2", "bioes"] | None = Field(
-        default=None, description="check chunk labels and convert them to this scheme"
+    scheme: SchemeName | None = Field(
+        default=None, description="convert chunk labels to this scheme, from any other"
+    )
+    labels: Literal["repair", "strict"] = Field(
+        default="repair",
+        description="illegal chunk labels are read as conlleval reads them, with a warning, or "
+        "are an error",
+    )
+    max_sentence_tokens: int = Field(
+        default=MAX_SENTENCE_TOKENS,
+        ge=1,
+        description="a longer sentence is an error: blank lines are missing, or it is no text",
     )
     unlabelled: str | None = Field(
         default=None,
@@ -188,14 +201,14 @@ class DecodingSettings(Section):
 
     constraints: (
         Annotated[
-            Annotated[Literal["bio", "bioes"], Tag("a scheme")]
-            | Annotated[TransitionRules, Tag("rules")],
+            Annotated[SchemeName, Tag("a scheme")] | Annotated[TransitionRules, Tag("rules")],
             Discriminator(lambda value: "a scheme" if isinstance(value, str) else "rules"),
         ]
         | None
     ) = Field(
         default=None,
-        description="bio or bioes: only legal chunks; or {forbidden: ..., required: ...}",
+        description="bio, bioes or another scheme: only legal chunks; or {forbidden: ..., "
+        "required: ...}",
     )
 
 
@@ -203,14 +216,18 @@ class OutputSettings(Section):
     """What is written."""
 
     model: str = Field(default="model.safetensors", description="the model file")
+    keep: bool = Field(
+        default=False, description="never replace a model that is there: refuse to train"
+    )
     half: bool = Field(default=False, description="store weights as float16: half the size")
     history: str | None = Field(
         default=None,
-        description="what happened in each epoch; history.json beside the model if not given",
+        description="what happened in each epoch; if not given, history.json beside "
+        "model.safetensors, and NAME.history.json beside another NAME.safetensors",
     )
     metrics: str | None = Field(
         default=None,
-        description="the scores at the end; metrics.json beside the model if not given",
+        description="the scores at the end; if not given, metrics.json or NAME.metrics.json",
     )
 
 
@@ -235,6 +252,7 @@ class Config(Section):
     )
     output: OutputSettings = Field(default=OutputSettings(), description="what is written")
 
+    _file: Path | None = PrivateAttr(None)
     _folder: Path = PrivateAttr(Path())
     _places: dict[Loc, str] = PrivateAttr(default_factory=dict)
     _given: list[Loc] = PrivateAttr(default_factory=list)
@@ -280,13 +298,18 @@ class Config(Section):
         """
         return place_of(self._places, loc)
 
-    def read_from(self, folder: Path, places: Mapping[Loc, str], given: Sequence[Loc]) -> Config:
+    @property
+    def file(self) -> Path | None:
+        """The file that it was read from, if it was."""
+        return self._file
+
+    def read_from(self, file: Path, places: Mapping[Loc, str], given: Sequence[Loc]) -> Config:
         """Note where the configuration was read; see `path` and `place`.
 
         Parameters
         ----------
-        folder : Path
-            Of the configuration file.
+        file : Path
+            The configuration file.
         places : mapping
             ``FILE:LINE`` of each location.
         given : sequence of locations
@@ -297,7 +320,8 @@ class Config(Section):
         Config
             This one.
         """
-        self._folder = folder
+        self._file = file
+        self._folder = file.parent
         self._places = dict(places)
         self._given = list(given)
         return self

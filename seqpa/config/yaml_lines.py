@@ -13,45 +13,28 @@ from typing import Any, TypeAlias
 import yaml
 
 from seqpa.errors import SeqpaError
-from seqpa.files import read_text
+from seqpa.files import read_text, unreadable
+from seqpa.yaml_nodes import MAX_BYTES, MAX_NODES, check_keys, compose
 
 Loc: TypeAlias = "tuple[str | int, ...]"
 
 
-class _Loader(yaml.SafeLoader):
-    """SafeLoader with YAML 1.2's idea of what is a number, a truth value or nothing."""
-
-    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 (as yaml declares it)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        """Keys are texts, also where they look like numbers: a label may be called 1."""
-        return {key.value: self.construct_object(value, deep=True) for key, value in node.value}
-
-
-for _tag, _pattern, _first in (
-    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
-    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
-    ("int", r"[-+]?[0-9]+", list("-+0123456789")),
-    ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", list("-+.0123456789")),
-):
-    _Loader.add_implicit_resolver(
-        f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})$"), _first
-    )
+# As YAML 1.2 has them; anything else is a text.
+_WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
+_WORDS |= dict.fromkeys(("true", "True", "TRUE"), True)
+_WORDS |= dict.fromkeys(("false", "False", "FALSE"), False)
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+# No setting needs more, and Python itself refuses thousands of them.
+_MOST_DIGITS = 18
+# Of a configuration; a larger table of costs stands in a file of its own.
+_MOST_VALUES = 20_000
+_MOST_BYTES = 1 << 20
 
 
-def _integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
-    return int(loader.construct_scalar(node))
-
-
-def _number(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float:
-    return float(loader.construct_scalar(node))
-
-
-_Loader.add_constructor("tag:yaml.org,2002:int", _integer)
-_Loader.add_constructor("tag:yaml.org,2002:float", _number)
-
-
-def read_mapping(path: Path, wanted: str) -> tuple[dict[str, Any], dict[Loc, str]]:
+def read_mapping(
+    path: Path, wanted: str, large: bool = False
+) -> tuple[dict[str, Any], dict[Loc, str]]:
     """What a YAML file says, and where.
 
     Parameters
@@ -60,6 +43,8 @@ def read_mapping(path: Path, wanted: str) -> tuple[dict[str, Any], dict[Loc, str
         A file that holds a mapping.
     wanted : str
         What to say of a file that holds something else: what it should hold.
+    large : bool
+        Whether it may be a table of many values, which a configuration may not.
 
     Returns
     -------
@@ -77,7 +62,9 @@ def read_mapping(path: Path, wanted: str) -> tuple[dict[str, Any], dict[Loc, str
     >>> values, places["learner", "C"].endswith("a.yaml:2")
     ({'learner': {'C': 0.001}}, True)
     """
-    root, values = _parsed(read_text(path), str(path))
+    _refuse_model(path, wanted)
+    text = read_text(path, MAX_BYTES if large else _MOST_BYTES)
+    root, values = _parsed(text, str(path), MAX_NODES if large else _MOST_VALUES)
     if not isinstance(values, dict):
         line = 1 if root is None else root.start_mark.line + 1
         raise SeqpaError(f"{path}:{line}: {wanted}")
@@ -153,45 +140,45 @@ def set_value(values: dict[str, Any], places: dict[Loc, str], setting: str) -> L
     return loc
 
 
-def _parsed(text: str, source: str) -> tuple[yaml.Node | None, Any]:
-    loader = _Loader(text)
+def _refuse_model(path: Path, wanted: str) -> None:
+    """A model file begins with the length of its header: eight bytes, the last of them zero."""
     try:
-        root = loader.get_single_node()
-        if root is None:
-            return None, None
-        _refuse_duplicates(root, source)
-        return root, loader.construct_document(root)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = f":{mark.line + 1}" if mark and not source.startswith("--") else ""
-        raise SeqpaError(f"{source}{line}: not YAML: {error.problem or error.context}") from None
-    except yaml.YAMLError as error:
-        raise SeqpaError(f"{source}: not YAML: {' '.join(str(error).split())}") from None
-    except RecursionError:
-        raise SeqpaError(f"{source}: nested too deeply") from None
-    finally:
-        loader.dispose()
+        with path.open("rb") as stream:
+            begin = stream.read(9)
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+    if b"\0" in begin:
+        raise SeqpaError(f"{path}: {wanted} (this is no text; is it a model?)")
 
 
-def _refuse_duplicates(node: yaml.Node, source: str) -> None:
+def _parsed(text: str, source: str, most: int = _MOST_VALUES) -> tuple[Any, Any]:
+    root = compose(text, source, most)
+    check_keys(root, source)
+    return root, None if root is None else _value(root, source)
+
+
+def _value(node: Any, source: str) -> Any:
+    """What a node says. Keys are texts, also where they look like numbers: a label may be 1."""
     if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise SeqpaError(f"{source}:{key.start_mark.line + 1}: a key must be a text")
-            if key.value in seen:
-                line = key.start_mark.line + 1
-                raise SeqpaError(f"{source}:{line}: the key '{key.value}' stands here twice")
-            seen.add(key.value)
-            _refuse_duplicates(value, source)
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            _refuse_duplicates(item, source)
+        return {key.value: _value(below, source) for key, below in node.value}
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(item, source) for item in node.value]
+    text = node.value
+    if node.style is not None:  # in quotes, or a block
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text):
+        if len(text.lstrip("+-0")) > _MOST_DIGITS:
+            place = "" if source.startswith("--") else f":{node.start_mark.line + 1}"
+            raise SeqpaError(f"{source}{place}: a whole number of more than {_MOST_DIGITS} digits")
+        return int(text.lstrip("+-0") or "0") * (-1 if text.startswith("-") else 1)
+    return float(text) if _NUMBER.fullmatch(text) else text
 
 
-def _walk(node: yaml.Node | None, loc: Loc, source: str, places: dict[Loc, str]) -> None:
+def _walk(node: Any, loc: Loc, source: str, places: dict[Loc, str]) -> None:
     """Note the line of every key and item; a key's place is known before what is below it."""
-    below: list[tuple[str | int, yaml.Node, yaml.Node]] = []
+    below: list[tuple[str | int, Any, Any]] = []
     if isinstance(node, yaml.MappingNode):
         below = [(key.value, key, value) for key, value in node.value]
     elif isinstance(node, yaml.SequenceNode):

@@ -23,10 +23,10 @@ feature map makes of x and the label (single-prototype). Weights move as w ← w
 over time comes with it.
 
 In reading order: steps (how far), problems (which constraint), costs (what a mistake costs),
-examples (what the kernel reads), learner (the passes), feature_maps (label-dependent features),
-mira and hinge (other steps), batch (several examples, one step), multiplicative, ellipsoid and dual
-(other geometries), bounds (what the theorems promise, and whether it held). docs/algorithms.md has
-all of them in a table.
+examples (what the kernel reads), single (one example at a time), learner (the passes), feature_maps
+(label-dependent features), mira and hinge (other steps), batch (several examples, one step),
+multiplicative, ellipsoid, low_rank and dual (other geometries), bounds (what the theorems promise,
+and whether it held). docs/algorithms.md has all of them in a table.
 
 Papers are cited by short names, such as "PA 2006, Theorem 4"; docs/references.md lists them.
 """

@@ -19,7 +19,7 @@ Mini-batch PA, Eq. 6 and 9.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,9 @@ from numpy.typing import ArrayLike, NDArray
 from seqpa._kernel import blocks, quadratic
 from seqpa._kernel import budget as budgets
 from seqpa.core.examples import Examples
-from seqpa.core.learner import Floats, Indices, Learner, Part, new_constraint
+from seqpa.core.learner import Floats, Indices, Learner, OnlineLearner, Part, Run
 from seqpa.core.problems import Problem, Uniclass
+from seqpa.core.single import new_constraint
 from seqpa.core.steps import USES_C
 from seqpa.errors import SeqpaError
 
@@ -225,6 +226,76 @@ class Batches:
             blocks.batch_pass(block, problem, run, rows, self.size, solver, asked, c)
 
 
+def overlapping_run(
+    learner: OnlineLearner,
+    run: Callable[..., Run],
+    size: int,
+    before: int,
+    examples: Examples,
+    target: ArrayLike | None = None,
+    *,
+    order: ArrayLike | None = None,
+    record: bool = False,
+    **options: Any,
+) -> Run:
+    """A pass of mini-batches that overlap: in each round the last B examples make one step.
+
+    Mini-batch PA, §3.2 writes so: "at each time, t, we have a set of B (labelled) examples",
+    x_t, x_t−1, …, x_t−B+1, where one example arrives at a time (§2). What is counted of a round is
+    the example that arrives.
+
+    Parameters
+    ----------
+    learner : OnlineLearner
+        What learns.
+    run : function
+        Its way to learn from one mini-batch.
+    size : int
+        B.
+    before : int
+        How many of the first examples were learned from before.
+    examples : Examples
+        The examples.
+    target : array or None, default None
+        What is right for each.
+    order : array of int or None, default None
+        The rows to present, in order; None for all of them.
+    record : bool, default False
+        Fill the arrays of `Run`.
+    **options : object
+        As `Learner.run`: C and tol.
+
+    Returns
+    -------
+    Run
+        What the pass counted; `updates` counts every example that a step moved along.
+    """
+    rows = np.arange(len(examples)) if order is None else np.asarray(order, dtype=np.intp)
+    names = ("order", "losses", "taus", "norms2", "costs", "ups", "downs", "middles")
+    last: dict[str, list[Any]] = {name: [] for name in names}
+    updates = 0
+    for t in range(before, len(rows)):
+        window = rows[max(0, t - size + 1) : t + 1]
+        clock = learner.seen
+        learner.seen = clock - (len(window) - 1)  # so that the step is made at the clock's time
+        one = run(examples, target, order=window, record=True, **options)
+        learner.seen = clock + 1
+        updates += one.updates
+        for name in names:
+            last[name].append(getattr(one, name)[-1])
+    arrays = {name: np.array(values) for name, values in last.items()}
+    losses = arrays["losses"].astype(np.float64)
+    return Run(
+        len(losses),
+        int(np.sum(arrays["costs"] > 0)) if len(losses) else 0,
+        float(arrays["costs"].sum()),
+        float(losses.sum()),
+        float((losses**2).sum()),
+        updates,
+        **(arrays if record else {}),
+    )
+
+
 def no_budget() -> Any:
     """A `Budget` without a limit.
 
@@ -269,6 +340,8 @@ class BatchLearner(Learner):
         w₁, the weights at the start; zero if None.
     batch_size : int
         B; what is left over at the end of a pass is a smaller mini-batch.
+    overlapping : bool, default False
+        Let mini-batches overlap (`overlapping_run`).
 
     Examples
     --------
@@ -294,11 +367,36 @@ class BatchLearner(Learner):
         start: ArrayLike | None = None,
         *,
         batch_size: int,
+        overlapping: bool = False,
     ) -> None:
         if joint:
             raise SeqpaError("mini-batches need a weight vector for each label")
         super().__init__(problem, step, n_features, n_labels, bias, average, joint, start)
         self._batches = Batches(batch_size, step, problem)
+        self.batch_size = batch_size
+        self.overlapping = overlapping
+
+    def run(self, *args: Any, before: int = 0, **options: Any) -> Run:
+        """One pass, as `Learner.run`.
+
+        Parameters
+        ----------
+        *args : object
+            As `Learner.run`.
+        before : int, default 0
+            Where mini-batches overlap: how many of the first examples were learned from before, and
+            only make up the first windows.
+        **options : object
+            As `Learner.run`.
+
+        Returns
+        -------
+        Run
+            What the pass counted.
+        """
+        if not self.overlapping:
+            return super().run(*args, **options)
+        return overlapping_run(self, super().run, self._batches.size, before, *args, **options)
 
     def _parts(
         self, examples: Examples, y: NDArray[Any], C: Floats, rows: Indices, *, shuffled: bool

@@ -1,7 +1,8 @@
 """The loss bounds of a run over vectors, and any bounds as a readable certificate.
 
 `bounds` gathers what the theorems want (`theorems.py`) from recorded passes, `certificate` shows
-the outcome. A run that violates a bound is not the algorithm it claims to be.
+the outcome. A run that violates a bound is not the algorithm it claims to be. Of steps that no
+theorem is about, such as those of mini-batches, none is claimed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from seqpa.core.batch import BatchLearner
 from seqpa.core.ellipsoid import EllipsoidLearner
 from seqpa.core.examples import Examples
 from seqpa.core.hinge import HingeLearner
@@ -173,6 +175,9 @@ def _step(learner: Learner) -> str:
         if learner.method == "iellip":
             return "IELLIP"
         return "CELLIP" if learner.shape == "full" else "CELLIP with a diagonal"
+    if isinstance(learner, BatchLearner) and learner.batch_size > 1:
+        # One step answers the constraints of several examples; the theorems are about one.
+        return f"mini-batches of {learner.step}"
     if isinstance(learner, HingeLearner):
         return "regularised or batch descent" if learner.lam or learner.batch else "hinge"
     return learner.step

@@ -19,6 +19,8 @@ from seqpa.files import read_text
 from seqpa.schemes import OUTSIDE, type_of
 
 Label: TypeAlias = Hashable
+# Of a hierarchy, which are gone through one inside the other.
+MAX_LEVELS = 100
 _Node: TypeAlias = "tuple[Label, Any, str]"  # name, what is below it, where it stands
 
 
@@ -75,8 +77,10 @@ class Hierarchy:
         >>> Hierarchy.from_yaml("place: [city, river]\nperson:\n").cost("person", "city")
         3
         """
+        from seqpa.yaml_nodes import MAX_BYTES  # brings yaml, which tagging can do without
+
         if isinstance(source, Path) or "\n" not in source:
-            text, name = read_text(source), str(source)
+            text, name = read_text(source, MAX_BYTES), str(source)
         else:
             text, name = source, "hierarchy"
         hierarchy = cls.__new__(cls)
@@ -90,7 +94,11 @@ class Hierarchy:
 
     def _add(self, nodes: Iterable[_Node], above: tuple[Label, ...]) -> None:
         self._inner.update(above[-1:])
+        if len(above) >= MAX_LEVELS:
+            raise SeqpaError(f"a hierarchy has at most {MAX_LEVELS} levels; {above[0]!r} has more")
         for name, below, where in nodes:
+            if not isinstance(name, Hashable):
+                raise SeqpaError(f"{where}a label is a name, not {name!r}")
             if name in self._path:
                 raise SeqpaError(f"{where}the label {name!r} occurs twice in the hierarchy")
             self._path[name] = (*above, name)
@@ -248,7 +256,7 @@ def cost_matrix(cost: Cost, labels: Sequence[Label]) -> NDArray[np.float64]:
     else:
         try:
             rho = np.array(cost, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise SeqpaError(
                 "a cost is a Hierarchy, a table, a square array or a function of two labels, "
                 f"not {cost!r}"
@@ -295,7 +303,7 @@ def _from_table(table: Mapping[Any, Any], labels: Sequence[Label]) -> NDArray[np
 def _number(value: Any, right: Label, predicted: Label) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise SeqpaError(
             f"the cost of predicting {predicted!r} for {right!r} is {value!r}; a cost is a number"
         ) from None
@@ -322,6 +330,8 @@ def _yaml_nodes(text: str, file: str) -> Iterator[_Node]:
     """The same from YAML, read as it is written: `no` stays a label, a label given twice shows."""
     import yaml
 
+    from seqpa.yaml_nodes import compose
+
     def where(node: Any) -> str:
         return f"{file}:{node.start_mark.line + 1}: "
 
@@ -346,15 +356,7 @@ def _yaml_nodes(text: str, file: str) -> Iterator[_Node]:
             raise SeqpaError(f"{where(node)}a label is a name, not a list or a mapping")
         return str(node.value)
 
-    try:
-        root = yaml.compose(text, Loader=yaml.BaseLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f"{mark.line + 1}: " if mark else " "
-        problem = getattr(error, "problem", None) or "not YAML"
-        raise SeqpaError(f"{file}:{line}{problem}") from None
-    except RecursionError:
-        raise SeqpaError(f"{file}: nested too deeply") from None
+    root = compose(text, file)
     if not isinstance(root, yaml.MappingNode) or not root.value:
         first = 1 if root is None else root.start_mark.line + 1
         raise SeqpaError(

@@ -18,11 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqpa._kernel import blocks
 from seqpa._kernel import budget as budgets
-from seqpa.core.batch import Batches, no_budget
+from seqpa.core.batch import Batches, no_budget, overlapping_run
 from seqpa.core.examples import Examples
 from seqpa.core.kernels import Floats, Kernel
-from seqpa.core.learner import Indices, OnlineLearner, Part, Run, new_constraint
+from seqpa.core.learner import Indices, OnlineLearner, Part, Run
 from seqpa.core.problems import Problem, Uniclass
+from seqpa.core.single import new_constraint
 from seqpa.core.support import Support
 from seqpa.errors import SeqpaError
 
@@ -57,6 +58,8 @@ class KernelLearner(OnlineLearner):
         takes 8·m² bytes beside the rows.
     start : array or CSR matrix of shape (1, features) or None, default None
         For uniclass only, where the centre starts; None for the zero of the kernel's space.
+    overlapping : bool, default False
+        Let mini-batches overlap (`seqpa.core.batch.overlapping_run`).
 
     Examples
     --------
@@ -83,10 +86,13 @@ class KernelLearner(OnlineLearner):
         budget: int | None = None,
         budget_strategy: str = "oldest",
         start: Any = None,
+        overlapping: bool = False,
     ) -> None:
         super().__init__(problem, step, n_labels, average)
         self.kernel = kernel
         self._batches = Batches(batch_size, step, problem)
+        self.overlapping = overlapping
+        self._tail = np.empty(0, dtype=np.intp)  # the support vectors of the last window
         self._limit = budget or 0
         self._strategy = budget_strategy
         if budget is not None:
@@ -184,6 +190,7 @@ class KernelLearner(OnlineLearner):
         order: ArrayLike | None = None,
         tol: float = 0.0,
         record: bool = False,
+        before: int = 0,
     ) -> Run:
         """One pass over the examples, as `OnlineLearner.run`.
 
@@ -201,18 +208,62 @@ class KernelLearner(OnlineLearner):
             Examples with a squared loss of at most `tol` are not presented.
         record : bool, default False
             Fill the arrays of `Run`.
+        before : int, default 0
+            Where mini-batches overlap: how many of the first examples were learned from before, as
+            the last ones, and only make up the first windows.
 
         Returns
         -------
         Run
             What the pass counted.
         """
-        run = super().run(examples, target, C=C, order=order, tol=tol, record=record)
+        if self.overlapping:
+            rows = np.arange(len(examples)) if order is None else np.asarray(order, dtype=np.intp)
+            self._check(examples)
+            if before:  # they are the support vectors that they were
+                there = np.flatnonzero(self._tail[-before:] >= 0)
+                self.support.source[self._tail[-before:][there]] = rows[:before][there]
+                self._find_places()
+            sums = overlapping_run(
+                self, self._run, self._batches.size, before, examples, target,
+                order=order, record=record, C=C, tol=tol,
+            )  # fmt: skip
+            self._tail = self._places[rows[len(rows) - min(len(rows), self._batches.size) :]]
+            return sums
+        return self._run(examples, target, C=C, order=order, tol=tol, record=record)
+
+    def _run(self, examples: Examples, target: ArrayLike | None = None, **options: Any) -> Run:
+        run = super().run(examples, target, **options)
         used = self.support.coef.any(axis=1) | self.support.acc.any(axis=1)
         if not used.all() and not len(self._Q):
             self.support.keep(np.flatnonzero(used))
             self._find_places()
         return run
+
+    def resize(self, n_features: int) -> None:
+        """Support vectors with more features, which are 0.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of the examples from now on.
+        """
+        self.support.widen(n_features)
+
+    def relabel(self, problem: Problem, change: ArrayLike) -> None:
+        """Coefficients for other labels, each a sum of those there are (`Learner.relabel`).
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem with the new labels.
+        change : array of shape (new K, K)
+            The new coefficients of label k are Σ_j change[k, j] coef[:, j].
+        """
+        T = np.asarray(change, dtype=np.float64)
+        self.support.relabel(T)
+        self.problem = problem
+        self.n_labels = len(T)
 
     def _check(self, examples: Examples) -> None:
         if examples.joint:

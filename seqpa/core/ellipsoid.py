@@ -35,6 +35,7 @@ Slips of the slides, put right here:
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -42,13 +43,15 @@ from numpy.typing import ArrayLike
 
 from seqpa._kernel import ellipsoid as kernel
 from seqpa.core.examples import Examples
-from seqpa.core.learner import Floats, Indices, Learner, new_constraint
+from seqpa.core.learner import Floats, Indices, Learner
 from seqpa.core.problems import Binary, Multiclass, Multilabel, Problem
+from seqpa.core.single import new_constraint
 from seqpa.errors import SeqpaError
 
 METHODS = ("iellip", "cellip")
-SHAPES = ("full", "diagonal")
+SHAPES = ("full", "diagonal", "low-rank")
 _LARGEST = 1 << 32  # bytes of a full P
+_AT_ONCE = 256  # examples whose lengths are measured at once
 
 
 class EllipsoidLearner(Learner):
@@ -122,28 +125,37 @@ class EllipsoidLearner(Learner):
             raise SeqpaError("an ellipsoid is of Binary, Multiclass or Multilabel and the step PA")
         if method not in METHODS or shape not in SHAPES:
             raise SeqpaError(f"method is one of {METHODS}, shape one of {SHAPES}")
-        if not (0.0 <= b <= 1.0 and 0.0 <= c < 1.0 and scale > 0.0):
-            raise SeqpaError(f"b={b}, c={c}, scale={scale}: 0 <= b <= 1, 0 <= c < 1, scale > 0")
+        if not (0.0 <= b <= 1.0 and 0.0 <= c <= 1.0 and scale > 0.0):
+            raise SeqpaError(f"b={b}, c={c}, scale={scale}: 0 <= b <= 1, 0 <= c <= 1, scale > 0")
         super().__init__(problem, step, n_features, n_labels, bias, average, joint, start)
         N = self._W.size
-        if shape == "full" and 8 * N * N > _LARGEST:
-            raise SeqpaError(
-                f"a full P for {N} weights takes {8 * N * N / 2**30:.0f} GiB; take shape='diagonal'"
-            )
         self.method = method
         self.shape = shape
+        self._check_size(N)
         self.b = b
         self.c = c
         self.scale = scale
         self.updates = self.missed = 0
+        # P⁻¹ = s · Q'Q, or P = s · Q for the diagonal, s kept as its logarithm; `rest` is what Q
+        # has on its diagonal where nothing was learned.
         self._Q = np.eye(N) if shape == "full" else np.ones((1, N))
-        self._scale, self._next_c = scale, c
+        self._log = math.log(scale) if shape == "diagonal" else -math.log(scale)
+        self._rest, self._next_c = 1.0, c
 
     @property
     def P(self) -> Floats:
         """The shape now: float64[N, N], or its diagonal [N]; N = K · (features (+ 1))."""
-        P = self._scale * self._Q
-        return P if self.shape == "full" else P[0]
+        if self.shape == "diagonal":
+            return _exp(self._log) * self._Q[0]
+        root = self._solved(np.eye(len(self._Q)))
+        return root.T @ root
+
+    def _solved(self, directions: Floats) -> Floats:
+        """A square root of P times each of the directions, which are columns."""
+        from scipy.linalg import solve_triangular
+
+        solved = solve_triangular(self._Q, directions, trans="T", check_finite=False)
+        return np.asarray(_exp(-0.5 * self._log) * solved)
 
     def lengths2(self, X: Any, up: int, down: int = -1) -> Floats:
         """δ'Pδ for δ = Φ(x, up) − Φ(x, down) of every row x.
@@ -174,20 +186,102 @@ class EllipsoidLearner(Learner):
             diagonal = np.sum([self._Q[0, block] for block in blocks], axis=0)
             squares = X.multiply(X).tocsr() if hasattr(X, "multiply") else X * X
             inner = squares @ diagonal[: self.n_features] + (diagonal[-1] if self.bias else 0.0)
-            return np.asarray(self._scale * inner)
-        A = self._Q[blocks[0], blocks[0]]
-        if down >= 0:
-            across = self._Q[blocks[0], blocks[1]]
-            A = A + self._Q[blocks[1], blocks[1]] - across - across.T
-        d = self.n_features
-        XA = X @ A[:d, :d]
-        inner = np.asarray(
-            X.multiply(XA).sum(axis=1) if hasattr(X, "multiply") else (X * XA).sum(1)
-        )
-        inner = inner.reshape(-1)
+            return np.asarray(_exp(self._log) * inner)
+        lengths = np.empty(X.shape[0])
+        for first in range(0, len(lengths), _AT_ONCE):
+            rows = X[first : first + _AT_ONCE]
+            x = np.ones((rows.shape[0], width))
+            x[:, : self.n_features] = rows.toarray() if hasattr(rows, "toarray") else rows
+            directions = np.zeros((len(self._Q), len(x)))
+            directions[blocks[0]] = x.T
+            if down >= 0:
+                directions[blocks[1]] = -x.T
+            lengths[first : first + _AT_ONCE] = (self._solved(directions) ** 2).sum(axis=0)
+        return lengths
+
+    def resize(self, n_features: int) -> None:
+        """Weights for more features: 0, and P is as if they had been there from the start.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of the examples from now on.
+        """
+        N, width = self._vectors * (n_features + self.bias), n_features + self.bias
+        self._check_size(N)
+        if n_features < self.n_features:
+            raise SeqpaError("an ellipsoid cannot lose features")
+        kept = np.arange(self.n_features)
+        old, new = kept, kept
         if self.bias:
-            inner = inner + 2.0 * np.asarray(X @ A[:d, -1]).reshape(-1) + A[-1, -1]
-        return np.maximum(self._scale * inner, 0.0)
+            old, new = np.append(kept, self.n_features), np.append(kept, n_features)
+        blocks = np.arange(self._vectors)[:, None]
+        at_old = (blocks * (self.n_features + self.bias) + old).reshape(-1)
+        at_new = (blocks * width + new).reshape(-1)
+        if self.shape == "full":
+            rows = np.zeros((N, N))
+            rows[: len(at_old), at_new] = self._Q[np.ix_(np.arange(len(at_old)), at_old)]
+            new_places = np.setdiff1d(np.arange(N), at_new)
+            rows[np.arange(len(at_old), N), new_places] = self._rest
+            self._Q = _triangular(rows)
+        else:
+            Q = np.full((1, N), self._rest)
+            Q[0, at_new] = self._Q[0, at_old]
+            self._Q = Q
+        super().resize(n_features)
+
+    def relabel(self, problem: Problem, change: ArrayLike) -> None:
+        """Weights for other labels, as `Learner.relabel`; a new label has the first P.
+
+        Where one vector becomes two, v/2 and −v/2, each has P for itself: then δ'Pδ is twice what
+        it was, w moves by half as much each, and the two are told apart as before.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem with the new labels.
+        change : array of shape (new K, K)
+            The new vector of label k is a multiple of one that there is, or 0.
+        """
+        T = np.asarray(change, dtype=np.float64)
+        source = [int(np.flatnonzero(row)[0]) if row.any() else -1 for row in T]
+        width = self._W.shape[1]
+        self._check_size(len(T) * width)
+
+        def block(k: int) -> slice:
+            return slice(k * width, (k + 1) * width)
+
+        if self.shape == "full":
+            rows = []
+            for j in range(self._vectors):
+                copies = [k for k in range(len(T)) if source[k] == j]
+                # One label's rows of U reach into other labels' columns; copies stand alone.
+                for k in copies:
+                    wide = np.zeros((width, len(T) * width))
+                    for n, m in enumerate(source):
+                        if n == k or (m >= 0 and m != j and len(copies) == 1):
+                            wide[:, block(n)] = self._Q[block(j), block(m)]
+                    rows.append(wide)
+            for k, j in enumerate(source):
+                if j < 0:
+                    wide = np.zeros((width, len(T) * width))
+                    wide[:, block(k)] = self._rest * np.eye(width)
+                    rows.append(wide)
+            self._Q = _triangular(np.concatenate(rows))
+        else:
+            Q = np.full((1, len(T) * width), self._rest)
+            for k, j in enumerate(source):
+                if j >= 0:
+                    Q[0, block(k)] = self._Q[0, block(j)]
+            self._Q = Q
+        super().relabel(problem, T)
+
+    def _check_size(self, N: int) -> None:
+        if self.shape == "full" and 8 * N * N > _LARGEST:
+            raise SeqpaError(
+                f"a full P for {N} weights takes {8 * N * N / 2**30:.0f} GiB; take "
+                "shape='low-rank' or 'diagonal'"
+            )
 
     def _pass(self, examples: Examples, target: Any, rows: Indices, run: Any) -> None:
         self._mean = None
@@ -197,23 +291,31 @@ class EllipsoidLearner(Learner):
             W=self._W,
             acc=self._acc,
             Q=self._Q,
-            h=np.zeros(self._W.size),
-            scale=self._scale,
+            scratch=(np.zeros(self._W.size), np.zeros(self._W.size)),
+            log=self._log,
+            rest=self._rest,
             c=self._next_c,
             b=self.b,
         )
         problem = self.problem.kernel(target, self.n_labels)  # type: ignore[union-attr]
         c = new_constraint(self.n_labels)
         kernel.ellipsoid_pass(examples.rows, problem, run, rows, body, c)
-        self._scale, self._next_c, missed = body.state()
+        self._log, self._rest, self._next_c, missed = body.state()
         self.missed += missed
         self.updates += run.totals()[-1]
-        widths = self._Q if self.shape == "diagonal" else np.diagonal(self._Q)
-        if not (np.isfinite(self._scale) and np.isfinite(widths).all() and widths.min() > 0.0):
-            raise SeqpaError(
-                f"the ellipsoid's shape is lost in rounding after {self.updates} updates: with "
-                f"b = {self.b:g} every update widens it; take b + c below 1 (Ellipsoid, Theorem 3)"
-            )
 
     def _lay_out(self, by_feature: bool) -> None:
         """Always [labels, features]: one behind the other they are the space of P."""
+
+
+def _exp(value: float) -> float:
+    """exp, or infinity."""
+    return math.exp(value) if value < 709.0 else math.inf
+
+
+def _triangular(rows: Floats) -> Floats:
+    """The upper triangular U with U'U = A'A and a positive diagonal."""
+    if not np.tril(rows, -1).any():
+        return rows
+    U = np.linalg.qr(rows, mode="r")
+    return np.ascontiguousarray(np.where(np.diagonal(U) < 0.0, -1.0, 1.0)[:, None] * U)

@@ -22,6 +22,9 @@ _NEVER = 0.5  # DF of a word that never stands outside the label
 class FeatureMap(Protocol):
     """Φ, learned from examples or not: any object with these two methods.
 
+    One that also has `partial_fit`, with the arguments of `fit`, goes on learning with every call
+    of an estimator's `partial_fit` or `learn_one`; any other is fitted to the first examples only.
+
     Examples
     --------
     >>> class Shifted:
@@ -82,7 +85,8 @@ class LabelTfidf:
     apart.)
 
     X holds counts, as scikit-learn's CountVectorizer makes them. Each label has its own copy of the
-    non-zero entries, so K labels take K times the memory of X.
+    non-zero entries, so K labels take K times the memory of X. `partial_fit` goes on counting:
+    S is then all that was seen so far, and an example takes no longer than its own words do.
 
     Attributes
     ----------
@@ -100,7 +104,47 @@ class LabelTfidf:
     [[[1.39, 0.0]], [[-0.41, 1.39]]]
     """
 
-    weights_: Floats
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn wants to know: word counts, dense or sparse.
+
+        Returns
+        -------
+        Tags
+            scikit-learn's.
+        """
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        return Tags(
+            estimator_type="transformer",
+            target_tags=TargetTags(required=True, multi_output=True),
+            transformer_tags=TransformerTags(),
+            input_tags=InputTags(sparse=True, positive_only=True),
+        )
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """No parameters, as scikit-learn asks for them.
+
+        Parameters
+        ----------
+        deep : bool, default True
+            Not used.
+
+        Returns
+        -------
+        dict
+            Nothing.
+        """
+        return {}
+
+    def set_params(self) -> LabelTfidf:
+        """Set no parameters: there are none.
+
+        Returns
+        -------
+        LabelTfidf
+            Itself.
+        """
+        return self
 
     def fit(self, X: Any, targets: ArrayLike, n_labels: int) -> LabelTfidf:
         """Count each word inside and outside each label.
@@ -119,14 +163,71 @@ class LabelTfidf:
         LabelTfidf
             Itself.
         """
+        self._inside = np.zeros((n_labels, 0))
+        self._all = np.zeros(0)
+        self._documents = 0
+        return self.partial_fit(X, targets, n_labels)
+
+    def partial_fit(self, X: Any, targets: ArrayLike, n_labels: int) -> LabelTfidf:
+        """Count more documents; there may be more words than before.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, words)
+            Word counts of the documents.
+        targets : array of shape (n,) or (n, K)
+            The index of each document's label, or 1 where a label is relevant.
+        n_labels : int
+            K.
+
+        Returns
+        -------
+        LabelTfidf
+            Itself.
+
+        Examples
+        --------
+        >>> X, y = [[3, 1], [0, 2]], [0, 1]
+        >>> one_by_one = LabelTfidf().fit(X[:1], y[:1], n_labels=2).partial_fit(X[1:], y[1:], 2)
+        >>> bool((one_by_one.weights_ == LabelTfidf().fit(X, y, n_labels=2).weights_).all())
+        True
+        """
         counts = _counts(X)
         labels = np.asarray(targets)
         if labels.ndim == 1:
             labels = labels[:, None] == np.arange(n_labels)
-        inside = np.asarray((counts.T @ labels.astype(np.float64)).T)
-        outside = np.asarray(counts.sum(axis=0)).reshape(1, -1) - inside
-        self.weights_ = np.log(counts.shape[0] / np.maximum(outside, _NEVER))
+        new = counts.shape[1] - self._all.shape[0]
+        if new > 0:
+            self._inside = np.pad(self._inside, ((0, 0), (0, new)))
+            self._all = np.pad(self._all, (0, new))
+        words = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        np.add.at(self._all, counts.indices, counts.data)
+        for k in range(n_labels):
+            weights = labels[words, k] * counts.data
+            np.add.at(self._inside[k], counts.indices, weights)
+        self._documents += counts.shape[0]
         return self
+
+    def relabel(self, change: ArrayLike) -> None:
+        """The counts for other labels.
+
+        Parameters
+        ----------
+        change : array of shape (new K, K)
+            Row k has a 1 where the old label is that new label k was; a new one has none.
+        """
+        self._inside = (np.asarray(change) != 0.0).astype(np.float64) @ self._inside
+
+    @property
+    def weights_(self) -> Floats:
+        """log(|S| / DF) of each label and word, float64[K, words]."""
+        if not hasattr(self, "_all"):
+            raise AttributeError("LabelTfidf has counted nothing yet")
+        return self._weights(np.arange(len(self._all)))
+
+    def _weights(self, words: NDArray[Any]) -> Floats:
+        outside = self._all[words] - self._inside[:, words]
+        return np.asarray(np.log(self._documents / np.maximum(outside, _NEVER)))
 
     def transform(self, X: Any) -> list[Any]:
         """Φ(x, k) of every document for each label.
@@ -142,10 +243,13 @@ class LabelTfidf:
             One for each label, of the shape of X.
         """
         counts = _counts(X)
+        at = counts.indices
+        few = len(at) < len(self._all)  # then each word's weight is worked out where it stands
+        weights = self._weights(at) if few else self.weights_
         maps = []
-        for weights in self.weights_:
+        for own in weights:
             phi = counts.copy()
-            phi.data *= weights[phi.indices]
+            phi.data *= own if few else own[at]
             maps.append(phi)
         return maps
 

@@ -27,8 +27,9 @@ from numpy.typing import ArrayLike
 from seqpa._kernel import hinge as kernel
 from seqpa._kernel import weights
 from seqpa.core.examples import Examples
-from seqpa.core.learner import Floats, Indices, Learner, Run, new_constraint
+from seqpa.core.learner import Floats, Indices, Learner, Run
 from seqpa.core.problems import Binary, Multiclass, Problem
+from seqpa.core.single import new_constraint
 from seqpa.errors import SeqpaError
 
 
@@ -158,6 +159,34 @@ class HingeLearner(Learner):
             past,
             new_constraint(self.n_labels),
         )
+
+    def resize(self, n_features: int) -> None:
+        """Weights for more features, or for fewer, as `Learner.resize`.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of the examples from now on.
+        """
+        if self.average:
+            self._past = self._resized(self._past, n_features)
+        super().resize(n_features)
+
+    def relabel(self, problem: Problem, change: ArrayLike) -> None:
+        """Weights for other labels, as `Learner.relabel`.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem with the new labels.
+        change : array of shape (new K, K)
+            The new vector of label k is Σ_j change[k, j] w_j.
+        """
+        if self.average:
+            self._past = self._relabelled(self._past, np.asarray(change, dtype=np.float64))
+        super().relabel(problem, change)
+        if not self.average:
+            self._past = np.zeros_like(self._acc)
 
     def _lay_out(self, by_feature: bool) -> None:
         if by_feature != self._by_feature:

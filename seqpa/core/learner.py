@@ -21,7 +21,8 @@ from seqpa._kernel import vectors as kernel
 from seqpa._kernel import weights
 from seqpa.core import steps
 from seqpa.core.examples import Examples, finds_overflow
-from seqpa.core.problems import OneVsRest, Problem, Uniclass
+from seqpa.core.problems import Multilabel, OneVsRest, Problem, Uniclass
+from seqpa.core.single import OVERFLOW, OneRow, new_constraint
 from seqpa.errors import SeqpaError
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -68,6 +69,8 @@ class Run:
         The label whose vector moved up; −1 where there is none.
     downs : array of int or None
         The label whose vector moved down; −1 where there is none.
+    middles : array or None
+        The middle of the scores of these two labels.
 
     Examples
     --------
@@ -89,6 +92,7 @@ class Run:
     costs: Floats | None = None
     ups: Indices | None = None
     downs: Indices | None = None
+    middles: Floats | None = None
 
 
 class OnlineLearner(ABC):
@@ -161,7 +165,7 @@ class OnlineLearner(ABC):
         self._check(examples)
         rounds = self._rounds
         records = np.zeros((rounds * len(rows) if record else 0, kernel.RECORD))
-        totals, begin = np.zeros(5), self.seen
+        totals, watched, begin = np.zeros(5), 0.0, self.seen
         parts = self._parts(examples, y, _each(C, n), rows, shuffled=order is not None)
         for part, y_part, C_part, part_rows in parts:
             done = self.seen - begin
@@ -170,15 +174,16 @@ class OnlineLearner(ABC):
             self._pass(part, y_part, part_rows, run)
             self.seen += len(part_rows)
             totals += run.totals()
+            watched += run.watch()
         mistakes, cost, loss, squared_loss, updates = totals.tolist()
-        if not math.isfinite(loss):
-            raise SeqpaError("the weights overflow; scale the features and the target first")
+        if not math.isfinite(watched):
+            raise SeqpaError(OVERFLOW)
         sums = (len(rows), int(mistakes), cost, loss, squared_loss, int(updates))
         if not record:
             return Run(*sums)
-        loss_t, tau, norm2, cost_t, up, down = records.T
+        loss_t, tau, norm2, cost_t, up, down, middles = records.T
         ups, downs = up.astype(np.intp), down.astype(np.intp)
-        return Run(*sums, np.repeat(rows, rounds), loss_t, tau, norm2, cost_t, ups, downs)
+        return Run(*sums, np.repeat(rows, rounds), loss_t, tau, norm2, cost_t, ups, downs, middles)
 
     @abstractmethod
     def _check(self, examples: Examples) -> None:
@@ -270,6 +275,10 @@ class Learner(OnlineLearner):
         if isinstance(problem, Uniclass) and problem.max_radius is not None:
             self._W[0, -1] = problem.max_radius  # ε_1 = 0
         self._mean: tuple[int, Floats] | None = None
+        self._kept: dict[bool, OneRow] = {}  # by layout, where one row is learned at a time
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": {}}
 
     @property
     def _W(self) -> Floats:
@@ -320,6 +329,107 @@ class Learner(OnlineLearner):
         one_pass = kernel.joint_pass if self.joint else kernel.linear_pass
         one_pass(examples.rows, problem, run, examples.norms2, rows, w, c)
 
+    def one_row(self, sparse: bool) -> OneRow | None:
+        """The way for one row at a time, which is kept; None if there is none.
+
+        Parameters
+        ----------
+        sparse : bool
+            For dicts and CSR rows; otherwise for dense rows.
+
+        Returns
+        -------
+        OneRow or None
+            None where examples are more than rows (uniclass, sets of labels, Φ(x, y)) and where
+            steps are other than w ← w + τδ.
+        """
+        kept = self._kept.get(sparse)  # only those of the present layout are there
+        if kept is not None:
+            self._mean = None
+            return kept
+        if type(self) is not Learner or self.joint:
+            return None
+        if isinstance(self.problem, Uniclass | Multilabel):
+            return None
+        self._lay_out(by_feature=sparse)
+        self._mean = None
+        self._kept[sparse] = OneRow(
+            self.problem, self._step, self.n_features, self.bias, self._kernel_weights(), sparse
+        )
+        return self._kept[sparse]
+
+    def resize(self, n_features: int) -> None:
+        """Weights for more features, which are 0, or for fewer: those behind the last are lost.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of the examples from now on.
+
+        Examples
+        --------
+        >>> from seqpa.core.problems import Binary
+        >>> learner = Learner(Binary(), "PA", n_features=1, bias=True)
+        >>> run = learner.run(Examples.from_array([[1.0]], bias=True), [1])
+        >>> learner.resize(3)
+        >>> learner.weights
+        array([[0.5, 0. , 0. , 0.5]])
+        """
+        self._V = self._resized(self._V, n_features)
+        self.n_features = n_features
+        self._forget()
+
+    def _resized(self, array: Floats, n_features: int) -> Floats:
+        """[labels, features], or the other way round, with another number of features."""
+        old = array.T if self._by_feature else array
+        behind = old.shape[1] - self.n_features  # the bias, or the radius of a ball
+        new = np.zeros((len(old), n_features + behind))
+        kept = min(n_features, self.n_features)
+        new[:, :kept] = old[:, :kept]
+        new[:, n_features:] = old[:, self.n_features :]
+        return np.ascontiguousarray(new.T) if self._by_feature else new
+
+    def relabel(self, problem: Problem, change: ArrayLike) -> None:
+        """Weights for other labels, each a sum of those there are.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem with the new labels.
+        change : array of shape (new K, K)
+            The new vector of label k is Σ_j change[k, j] w_j.
+
+        Examples
+        --------
+        >>> from seqpa.core.problems import Binary, Multiclass
+        >>> learner = Learner(Binary(), "PA", n_features=2)
+        >>> run = learner.run(Examples.from_array([[1.0, 1.0]]), [1])
+        >>> learner.relabel(Multiclass(), [[-0.5], [0.5], [0.0]])
+        >>> learner.weights
+        array([[-0.25, -0.25],
+               [ 0.25,  0.25],
+               [ 0.  ,  0.  ]])
+        """
+        T = np.asarray(change, dtype=np.float64)
+        if not self.joint:
+            parts = [self._relabelled(self._W, T)]
+            if self.average:
+                parts.append(self._relabelled(self._acc, T))
+            self._V = np.concatenate(parts, axis=1 if self._by_feature else 0)
+            self._vectors = len(T)
+        self.problem = problem
+        self.n_labels = len(T)
+        self._rounds = len(T) if isinstance(problem, OneVsRest) else 1
+        self._forget()
+
+    def _relabelled(self, array: Floats, change: Floats) -> Floats:
+        return np.ascontiguousarray(array @ change.T if self._by_feature else change @ array)
+
+    def _forget(self) -> None:
+        """What was made for the weights as they were."""
+        self._mean = None
+        self._kept = {}
+
     def _check(self, examples: Examples) -> None:
         if examples.n_features != self.n_features:
             raise SeqpaError(
@@ -340,6 +450,7 @@ class Learner(OnlineLearner):
             self._by_feature = by_feature
             by_other = self._V.T
             self._V = np.zeros(by_other.shape) if self._fresh else np.ascontiguousarray(by_other)
+            self._kept = {}
         self._fresh = False
 
     @property
@@ -422,22 +533,6 @@ def passes(
         yield run
         if tol is not None and run.updates == 0:
             return
-
-
-def new_constraint(n_labels: int) -> Any:
-    """Scratch arrays for the scores of one example and for what it asks for.
-
-    Parameters
-    ----------
-    n_labels : int
-        K.
-
-    Returns
-    -------
-    Constraint of the kernel
-        What a problem fills for each example.
-    """
-    return weights.Constraint(np.empty(n_labels), np.empty(n_labels))
 
 
 def _checked_order(order: ArrayLike, n: int) -> Indices:

@@ -27,8 +27,9 @@ from numpy.typing import ArrayLike
 
 from seqpa._kernel import prototypes as kernel
 from seqpa.core.examples import Examples
-from seqpa.core.learner import Floats, Indices, Learner, Run, new_constraint
+from seqpa.core.learner import Floats, Indices, Learner, Run
 from seqpa.core.problems import Multiclass, Problem
+from seqpa.core.single import new_constraint
 from seqpa.errors import SeqpaError
 
 RULES: tuple[str, ...] = tuple(kernel.RULES)

@@ -35,8 +35,9 @@ from numpy.typing import ArrayLike
 
 from seqpa._kernel import multiplicative as kernel
 from seqpa.core.examples import Examples
-from seqpa.core.learner import Floats, Indices, Learner, new_constraint
+from seqpa.core.learner import Floats, Indices, Learner
 from seqpa.core.problems import Problem, Uniclass
+from seqpa.core.single import new_constraint
 from seqpa.errors import SeqpaError
 
 
@@ -115,6 +116,34 @@ class MultiplicativeLearner(Learner):
     def _given(self, W: Floats) -> Floats:
         W = W.T if self._by_feature else W
         return np.append(W, [[0.0]], axis=1) if isinstance(self.problem, Uniclass) else W
+
+    def resize(self, n_features: int) -> None:
+        """Not possible: the weights share a sum of 1. It raises `SeqpaError`.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of the examples from now on.
+        """
+        raise SeqpaError(
+            "weights on the simplex share a sum of 1: all features must be known at the start, so "
+            "begin with fit or partial_fit of a whole row"
+        )
+
+    def relabel(self, problem: Problem, change: ArrayLike) -> None:
+        """Not possible: the weights share a sum of 1. It raises `SeqpaError`.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem with the new labels.
+        change : array of shape (new K, K)
+            The new vector of label k is Σ_j change[k, j] w_j.
+        """
+        raise SeqpaError(
+            "weights on the simplex share a sum of 1: all labels must be known at the start, so "
+            "give the first call classes"
+        )
 
     def _check(self, examples: Examples) -> None:
         super()._check(examples)

@@ -75,8 +75,8 @@ class Rounds:
         Which problem; multiclass and multilabel are "classification".
     step : str
         "PA", "PA-I", "PA-II", "PA-LS" or "perceptron"; "hinge" for unregularised stochastic
-        subgradient steps of one size; "IELLIP", "CELLIP"; any other name for what no theorem is
-        about.
+        subgradient steps of one size; "IELLIP", "CELLIP"; any other name, such as "AROW" or
+        "mini-batches of PA-I", for what no theorem is about.
     losses : array of shape (T,)
         ℓ of the learner, before its step.
     taus : array of shape (T,)

@@ -9,6 +9,9 @@ perceptron  1 after a mistake, whatever the loss
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from seqpa._kernel import steps as kernel
 from seqpa.errors import SeqpaError
 
@@ -39,6 +42,29 @@ def code(name: str) -> int:
     if name not in kernel.CODES:
         raise SeqpaError(f"{name!r} is no step; there are: {', '.join(STEPS)}")
     return int(kernel.CODES[name])
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a number, as a float, is finite: a whole number may be larger than any float.
+
+    Parameters
+    ----------
+    value : number
+        Any real number.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_finite(3), is_finite(10**400), is_finite(float("nan"))
+    (True, False, False)
+    """
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def step_size(name: str, r: float, score: float, norm2: float, C: float = 1.0) -> float:

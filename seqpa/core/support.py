@@ -188,6 +188,41 @@ class Support:
         self._norms.append(norms)
         self._source.append(source)
 
+    def widen(self, n_features: int) -> None:
+        """Give the rows more features, which are 0.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns from now on.
+        """
+        rows = self.vectors
+        if rows is None or rows.ndim != 2 or rows.shape[1] >= n_features:
+            return
+        if isinstance(rows, np.ndarray):
+            wider = np.zeros((len(rows), n_features))
+            wider[:, : rows.shape[1]] = rows
+            self._vectors = Growing(np.empty((0, n_features)), self._most)
+            self._vectors.append(wider)
+        else:
+            self._vectors = rows.copy()
+            self._vectors.resize(rows.shape[0], n_features)
+
+    def relabel(self, change: Floats) -> None:
+        """Coefficients of other labels, each a sum of those there are.
+
+        Parameters
+        ----------
+        change : array of shape (new K, K)
+            Row k has the factors of the sum that makes label k's.
+        """
+        for name in ("_coef", "_acc"):
+            old = getattr(self, name).rows
+            new = old @ change.T if old.shape[1] else old
+            grown = Growing(np.empty((0, new.shape[1])), self._most)
+            grown.append(new)
+            setattr(self, name, grown)
+
     def keep(self, chosen: Indices) -> None:
         """Keep only these support vectors, in this order.
 

@@ -288,6 +288,28 @@ def freund_schapire(run: Rounds) -> Bound:
     )
 
 
+def gentile(run: Rounds) -> Bound:
+    """Gentile's bound, quoted in PA 2006, §4: the perceptron's mistakes, and any u.
+
+    M mistakes raise u·w to mM − L or more, L = Σℓ* over them, and ‖w‖² to MR² or less, so that
+    mM − L <= R‖u‖√M; √M is at most the larger root. PA 2006 sums ℓ* over all rounds, as here.
+    """
+    reach2 = run.R2 * run.distance2 / run.margin**2 if run.margin > 0.0 else np.nan
+    L = float(np.sum(run.comparator_losses)) / run.margin if run.margin > 0.0 else np.nan
+    return bound(
+        "PA 2006, §4, Gentile",
+        "mistakes <= R²‖u‖²/2 + Σℓ* + √(R²‖u‖²Σℓ* + (R²‖u‖²/2)²)",
+        float(np.sum(run.costs)),
+        0.5 * reach2 + L + float(np.sqrt(reach2 * L + 0.25 * reach2**2)),
+        [
+            run.is_step("perceptron"),
+            run.is_kind("classification"),
+            (run.from_zero, "it starts from zero weights"),
+            (run.margin > 0.0, "a margin of at most 0 gives mistakes no loss"),
+        ],
+    )
+
+
 def novikoff_with_margin(run: Rounds) -> Bound:
     """Novikoff's theorem for steps of the size η wherever w·δ <= m: hinge loss with a margin m.
 
@@ -375,6 +397,7 @@ THEOREMS = (
     novikoff,
     novikoff_with_margin,
     freund_schapire,
+    gentile,
     theorem_2_of_ellipsoid,
     theorem_3_of_ellipsoid,
 )

@@ -1,4 +1,4 @@
-"""Corpora in and out: CoNLL columns, CoNLL-U, JSON lines, plain text, NLTK's corpora.
+"""Corpora in and out: columns, CoNLL-U, JSON, CSV, spans, Parquet, plain text, NLTK's corpora.
 
 ``read`` gives a whole corpus, ``read_chunks`` the same in constant memory, ``write_tagged`` a
 copy of what was read with labels in it.
@@ -24,27 +24,45 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Protocol, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias, runtime_checkable
 
 from seqpa.data.corpus import Corpus, Extras, Layout, Sentence, Token
-from seqpa.data.source import BLOCK_BYTES, Block, read_blocks, source_name
+from seqpa.data.labels import LabelReading
+from seqpa.data.source import (
+    BLOCK_BYTES,
+    MAX_SENTENCE_TOKENS,
+    Block,
+    Limits,
+    read_blocks,
+    source_name,
+)
 from seqpa.errors import SeqpaError, did_you_mean
-from seqpa.schemes import SCHEMES, check_scheme, convert, describe, violation
+
+if TYPE_CHECKING:
+    from seqpa.data.frames import from_table
+    from seqpa.data.text import Tokenizer
 
 __all__ = [
     "FORMATS",
+    "MAX_SENTENCE_TOKENS",
     "Corpus",
     "Extras",
     "Layout",
     "Sentence",
     "Token",
+    "from_table",
     "read",
     "read_chunks",
     "write_tagged",
 ]
 
 # A format's module is imported when a file has it: most programs meet one of them.
-FORMATS = ("conll", "conllu", "jsonl", "text", "nltk")
+FORMATS = ("conll", "conllu", "jsonl", "csv", "slash", "spans", "parquet", "text", "nltk")
+# Those that hold labels, and those that show them.
+WRITTEN = (
+    *("conll", "conllu", "jsonl", "csv", "tsv", "slash"),
+    *("spans", "huggingface", "brackets", "text"),
+)
 CHUNK_BYTES = 1 << 18
 Labels: TypeAlias = "Sequence[str] | Sequence[Sequence[str]]"
 Tagged: TypeAlias = "tuple[Corpus, Labels] | tuple[Corpus, Labels, Extras]"
@@ -61,6 +79,14 @@ class Reader(Protocol):
         """The sentences of a block."""
 
 
+@runtime_checkable
+class HasEnd(Protocol):
+    """A reader that has something to say when its file has ended."""
+
+    def finish(self) -> None:
+        """Raise an error or warn."""
+
+
 def read(
     path: str | Path,
     format: str = "conll",
@@ -68,9 +94,11 @@ def read(
     label: str | None = None,
     encoding: str = "utf-8",
     scheme: str | None = None,
+    labels: str = "repair",
     with_labels: bool = True,
-    tokenizer: str = "nltk",
+    tokenizer: Tokenizer = "builtin",
     language: str = "english",
+    max_sentence_tokens: int = MAX_SENTENCE_TOKENS,
 ) -> Corpus:
     """Read a whole file.
 
@@ -90,11 +118,19 @@ def read(
     encoding : str
         Of the file.
     scheme : str, optional
-        Check chunk labels and convert them to this scheme: iob1, iob2 or bioes.
+        Convert chunk labels to this scheme; see `seqpa.schemes`.
+    labels : str
+        Illegal chunk labels are read as conlleval reads them, with a warning (``repair``, where
+        there is a `scheme`), or are an error (``strict``).
     with_labels : bool
         Whether the labels are read. Without, a column file may have the label's column or not.
-    tokenizer, language : str
-        For plain text: nltk or whitespace, and the language of NLTK's sentence model.
+    tokenizer : str or callable
+        For plain text: builtin, punkt (NLTK's), whitespace, or a function; see `seqpa.data.text`.
+    language : str
+        Of plain text, for the built-in rules (english, german, french, spanish, any) or Punkt.
+    max_sentence_tokens : int
+        A longer sentence is an error: probably the blank lines between sentences are missing. A
+        sentence may also have 64 characters for each of these tokens, and a million at least.
 
     Returns
     -------
@@ -116,9 +152,11 @@ def read(
         label=label,
         encoding=encoding,
         scheme=scheme,
+        labels=labels,
         with_labels=with_labels,
         tokenizer=tokenizer,
         language=language,
+        max_sentence_tokens=max_sentence_tokens,
         chunk_bytes=BLOCK_BYTES,
         pool={},
     )
@@ -132,9 +170,11 @@ def read_chunks(
     label: str | None = None,
     encoding: str = "utf-8",
     scheme: str | None = None,
+    labels: str = "repair",
     with_labels: bool = True,
-    tokenizer: str = "nltk",
+    tokenizer: Tokenizer = "builtin",
     language: str = "english",
+    max_sentence_tokens: int = MAX_SENTENCE_TOKENS,
     keep_layout: bool = False,
     chunk_bytes: int = CHUNK_BYTES,
     pool: dict[str, str] | None = None,
@@ -143,7 +183,8 @@ def read_chunks(
 
     Parameters
     ----------
-    path, format, columns, label, encoding, scheme, with_labels, tokenizer, language
+    path, format, columns, label, encoding, scheme, labels, with_labels, tokenizer, language, \
+max_sentence_tokens
         As for `read`.
     keep_layout : bool
         Keep what `write_tagged` needs for a faithful copy: comments, blank lines, every other
@@ -167,26 +208,37 @@ def read_chunks(
     """
     if format not in FORMATS:
         raise _unknown_format(format, FORMATS)
-    to_scheme = None if scheme is None else _SchemeChange(scheme, source_name(path))
+    reading = LabelReading(source_name(path), scheme, labels)
+    follow = with_labels and (scheme is not None or labels == "strict")
     chunks: Iterator[Corpus]
+    reader: Reader | None = None
     if format == "nltk":
         from seqpa.data.nltk_corpora import read_nltk
 
         chunks = read_nltk(str(path), columns, label or "label", with_labels)
+    elif format == "parquet":
+        from seqpa.data.frames import read_parquet
+
+        chunks = iter([read_parquet(path, columns, label, with_labels)])
     else:
-        layout = keep_layout or to_scheme is not None
-        reader = _reader(format, columns, label, with_labels, tokenizer, language, layout)
-        blocks = read_blocks(path, encoding, reader.cut, chunk_bytes)
-        chunks = (reader.parse(block, {} if pool is None else pool) for block in blocks)
+        layout = keep_layout or follow
+        limits = Limits(max_sentence_tokens)
+        reader = _reader(format, columns, label, with_labels, tokenizer, language, layout, limits)
+        blocks = read_blocks(path, encoding, reader.cut, chunk_bytes, limits)
+        parse = reader.parse
+        chunks = (parse(block, {} if pool is None else pool) for block in blocks)
     sentences = 0
     for corpus in chunks:
         sentences += len(corpus)
-        if to_scheme is not None and corpus.labels is not None:
-            corpus.labels = to_scheme(corpus)
+        if follow and corpus.labels is not None:
+            corpus.labels = reading.converted(corpus)
         if not keep_layout:
             corpus.layout = None
         if keep_layout or len(corpus):
             yield corpus
+    if isinstance(reader, HasEnd):
+        reader.finish()
+    reading.finish()
     if not sentences:
         raise SeqpaError(f"{source_name(path)}: there is no sentence in it; is it the right file?")
 
@@ -212,7 +264,8 @@ def write_tagged(
         Pairs (corpus, labels), the labels flat or a list per sentence; or triples with a mapping
         of further values of each token, each flat (a confidence, the second-best label).
     format : str, optional
-        How a corpus without layout is written; conll by default.
+        How a corpus without layout, or with that of another format, is written; one of `WRITTEN`,
+        by default conll. ``brackets``, ``spans`` (spaCy's JSON) and ``huggingface`` show spans.
     label : str
         The field of CoNLL-U that the label goes to.
     encoding : str
@@ -228,16 +281,24 @@ def write_tagged(
     """
     from seqpa.data.sink import open_sink
 
-    known = [name for name in FORMATS if name != "nltk"]
-    if format is not None and format not in known:
-        raise _unknown_format(format, known)
+    if format is not None and format not in WRITTEN:
+        raise _unknown_format(format, WRITTEN)
     with open_sink(target, encoding) as sink:
-        for corpus, labels, *more in tagged:
+        sentences = 0
+        for number, (corpus, labels, *more) in enumerate(tagged):
             flat = _flat(labels)
             if len(flat) != corpus.n_tokens:
                 raise SeqpaError(f"{len(flat)} labels for {corpus.n_tokens} tokens")
             extras: Extras = more[0] if more else {}
-            sink.write(_rendered(corpus, flat, extras, format, label, inline))
+            if format in ("csv", "tsv") and not (corpus.layout and corpus.layout.format == "csv"):
+                from seqpa.data import csv_table
+
+                sign = "," if format == "csv" else "\t"
+                text = csv_table.render(corpus, flat, extras, sign, not number, sentences + 1)
+            else:
+                text = _rendered(corpus, flat, extras, format, label, inline)
+            sink.write(text)
+            sentences += len(corpus)
 
 
 def _rendered(
@@ -264,6 +325,14 @@ def _rendered(
         from seqpa.data import jsonl
 
         return jsonl.render(corpus, labels, extras)
+    if format == "slash":
+        from seqpa.data import slash
+
+        return slash.render(corpus, labels, extras)
+    if format in ("brackets", "spans", "huggingface"):
+        from seqpa.data import markup
+
+        return markup.render(corpus, labels, extras, format)
     from seqpa.data import conll
 
     return conll.render(corpus, labels, extras)
@@ -274,72 +343,47 @@ def _reader(
     columns: Sequence[str] | None,
     label: str | None,
     with_labels: bool,
-    tokenizer: str,
+    tokenizer: Tokenizer,
     language: str,
     keep_layout: bool,
+    limits: Limits,
 ) -> Reader:
     if format == "text":
         if with_labels:
             raise SeqpaError(
-                f"plain text has no labels; read {', '.join(FORMATS[:3])} files to learn from"
+                f"plain text has no labels; read {', '.join(FORMATS[:-2])} files to learn from"
             )
         from seqpa.data.text import TextReader
 
-        return TextReader(tokenizer, language, keep_layout)
+        return TextReader(tokenizer, language, keep_layout, limits)
     if format == "conllu":
         from seqpa.data.conllu import ConlluReader
 
         fields = ("word",) if columns is None else columns
-        return ConlluReader(fields, label or "upos", with_labels, keep_layout)
+        return ConlluReader(fields, label or "upos", with_labels, keep_layout, limits)
+    if format == "csv":
+        from seqpa.data.csv_table import CsvReader
+
+        return CsvReader(columns, label, with_labels, keep_layout, limits)
+    if format == "spans":
+        from seqpa.data.spans import SpansReader
+
+        return SpansReader(with_labels, language, keep_layout, limits)
     from seqpa.data.columns import Columns
 
+    if format == "jsonl":
+        from seqpa.data.json_tags import TagsReader
+
+        return TagsReader.planned(columns, label, with_labels, keep_layout, limits)
     names = ("word", "label") if columns is None else columns
     plan = Columns.checked(names, label or "label", with_labels)
-    if format == "jsonl":
-        from seqpa.data.jsonl import JsonReader
+    if format == "slash":
+        from seqpa.data.slash import SlashReader
 
-        return JsonReader(plan, with_labels, keep_layout)
+        return SlashReader(plan, with_labels, keep_layout, limits)
     from seqpa.data.conll import ConllReader
 
-    return ConllReader(plan, with_labels, keep_layout)
-
-
-class _SchemeChange:
-    """Checks that a file's labels are legal in one known scheme, and gives them in another."""
-
-    def __init__(self, scheme: str, source: str) -> None:
-        check_scheme(scheme)
-        self._scheme = scheme
-        self._source = source
-        self._possible = list(SCHEMES)
-        self._sentences = 0
-
-    def __call__(self, corpus: Corpus) -> list[str]:
-        start = 0
-        converted: list[str] = []
-        for labels in corpus.y:
-            self._check(corpus, labels, start)
-            converted.extend(convert(labels, self._scheme))
-            start += len(labels)
-            self._sentences += 1
-        return converted
-
-    def _check(self, corpus: Corpus, labels: list[str], start: int) -> None:
-        illegal = {}
-        for scheme in self._possible:
-            position = violation(labels, scheme)
-            if position is not None:
-                illegal[scheme] = position
-        self._possible = [scheme for scheme in self._possible if scheme not in illegal]
-        if self._possible:
-            return
-        scheme, position = max(illegal.items(), key=lambda item: item[1])
-        token = min(position, len(labels) - 1)
-        if corpus.layout is None:
-            where = f"{self._source}: sentence {self._sentences + 1}, token {token + 1}"
-        else:
-            where = f"{self._source}:{corpus.layout.line_of(start + token)}"
-        raise SeqpaError(f"{where}: {describe(labels, position, scheme)}")
+    return ConllReader(plan, with_labels, keep_layout, limits)
 
 
 def _flat(labels: Labels) -> Sequence[str]:
@@ -350,3 +394,11 @@ def _flat(labels: Labels) -> Sequence[str]:
 
 def _unknown_format(format: str, known: Sequence[str]) -> SeqpaError:
     return SeqpaError(f"format: {format!r} is not known{did_you_mean(format, known)}")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "from_table":  # loaded when it is asked for, as the formats are
+        from seqpa.data.frames import from_table
+
+        return from_table
+    raise AttributeError(f"module 'seqpa.data' has no attribute {name!r}")

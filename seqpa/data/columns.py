@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from seqpa.errors import SeqpaError
 
 IGNORED = "_"
+MOST = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +51,26 @@ class Columns:
         """
         if isinstance(names, str):
             raise SeqpaError(f"columns: {names!r} is one name: give a list, as in [word, pos]")
-        names = tuple(names)
-        listed = ", ".join(names)
+        try:
+            names = tuple(names)
+        except TypeError:
+            raise SeqpaError(f"columns: give a list, as in [word, pos], not {names!r}") from None
+        if len(names) > MOST:
+            raise SeqpaError(f"columns: {len(names):,} of them; {MOST:,} are the most")
         for name in names:
-            if name != IGNORED and names.count(name) > 1:
+            if (
+                not isinstance(name, str)
+                or not name.isprintable()
+                or name != name.strip()
+                or not name
+            ):
+                raise SeqpaError(f"columns: {name!r} is no name for a column")
+        listed = ", ".join(names)
+        seen: set[str] = set()
+        for name in names:
+            if name in seen and name != IGNORED:
                 raise SeqpaError(f"columns: {name!r} is named twice in {listed}")
+            seen.add(name)
         if need_label and label not in names:
             raise SeqpaError(f"columns: the label column {label!r} is not among {listed}")
         plan = cls(names, label if label in names else None)

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from seqpa._kernel import strings
 from seqpa.data.columns import Columns
 from seqpa.data.corpus import Corpus, Extras
-from seqpa.data.lines import NEWLINE, byte_lines, run_lengths
-from seqpa.data.source import Block, after_last_blank_line
+from seqpa.data.lines import NEWLINE, byte_lines, check_lengths, run_lengths
+from seqpa.data.source import Block, Limits, after_last_blank_line
 from seqpa.errors import SeqpaError
 
 _COMMENT = re.compile(r"# |#(begin|end) document\b")
@@ -72,6 +72,8 @@ class ConllReader:
         Whether the labels are read.
     keep_layout : bool
         Whether the corpora keep what a tagged copy needs.
+    limits : Limits, optional
+        How long a sentence may be.
 
     Examples
     --------
@@ -83,21 +85,48 @@ class ConllReader:
     ([['Ada', '#']], [['B-PER', 'O']])
     """
 
-    cut = staticmethod(after_last_blank_line)
-
-    def __init__(self, columns: Columns, labels: bool = True, keep_layout: bool = False) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        labels: bool = True,
+        keep_layout: bool = False,
+        limits: Limits | None = None,
+    ) -> None:
         self._columns = columns
         self._labels = labels
         self._keep_layout = keep_layout
+        self._limits = limits or Limits()
+        self._begun = False
         self._widths = columns.widths(labels)
         self._separator = ""
         self._width = 0
+
+    def cut(self, lines: str) -> int:
+        """Where the last whole sentence of some lines ends.
+
+        Nothing is cut before the first line that is a token for certain: what it looks like settles
+        what the lines above it are, and that must not depend on when they arrive.
+
+        Parameters
+        ----------
+        lines : str
+            Whole lines, the next ones of the file.
+
+        Returns
+        -------
+        int
+        """
+        self._begun = self._begun or any(
+            _is_plain(line) for line in lines.split("\n") if line.strip(" \t")
+        )
+        return after_last_blank_line(lines) if self._begun else 0
 
     def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
         """The sentences of a block; equal strings become one object through ``pool``."""
         if not self._width:
             self._settle(block)
         token_at, lengths, body = self._tokens(block)
+        check_lengths(block, lengths, token_at, self._limits)
         width = self._width or len(self._columns.all)
         wanted: list[list[str] | None] = [None] * width
         places = self._columns.inputs(width == len(self._columns.all))
@@ -125,10 +154,11 @@ class ConllReader:
         """Find the separator and the number of cells from the first line that is a token."""
         hashes = []
         for index, line in enumerate(block.lines):
-            if not line.strip(" \t") or _DOCSTART.match(line):
+            if not line.strip(" \t"):
                 continue
-            if _COMMENT.match(line):
-                hashes.append(line)
+            if not _is_plain(line):
+                if _COMMENT.match(line):
+                    hashes.append(line)
                 continue
             self._separator = "\t" if "\t" in line else " "
             width = len(_split(line, self._separator))
@@ -233,6 +263,11 @@ def render(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
         raise SeqpaError("a CoNLL token cannot be -DOCSTART-: it would be read as a boundary")
     rows = ["\t".join(row) for row in zip(*table, strict=True)]
     return "".join("\n".join(sentence) + "\n\n" for sentence in corpus.split(rows))
+
+
+def _is_plain(line: str) -> bool:
+    """Whether a line that is not blank is a token, and cannot be a comment or a boundary."""
+    return not _COMMENT.match(line) and not _DOCSTART.match(line)
 
 
 def _split(line: str, separator: str) -> list[str]:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa.data.corpus import Corpus, Extras
-from seqpa.data.lines import NEWLINE, byte_lines, run_lengths
-from seqpa.data.source import Block, after_last_blank_line
+from seqpa.data.lines import NEWLINE, byte_lines, check_lengths, run_lengths
+from seqpa.data.source import Block, Limits, after_last_blank_line
 from seqpa.errors import SeqpaError
 
 FIELDS = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -70,6 +70,8 @@ class ConlluReader:
         Whether the labels are read.
     keep_layout : bool
         Whether the corpora keep what a tagged copy needs.
+    limits : Limits, optional
+        How long a sentence may be.
 
     Examples
     --------
@@ -87,8 +89,10 @@ class ConlluReader:
         label: str = "upos",
         labels: bool = True,
         keep_layout: bool = False,
+        limits: Limits | None = None,
     ) -> None:
         self.names = checked_names(columns, label)
+        self._limits = limits or Limits()
         self._label = label
         self._labels = labels
         self._keep_layout = keep_layout
@@ -117,6 +121,8 @@ class ConlluReader:
         ids = cells[:: len(FIELDS)]
         is_token = self._tokens(block, ids, row_at)
         token_at = row_at[is_token]
+        lengths = run_lengths(np.cumsum(is_end)[token_at])
+        check_lengths(block, lengths, token_at, self._limits)
         chosen = is_token.tolist()
         table = {
             name: list(compress(cells[FIELDS.index(name) :: len(FIELDS)], chosen))
@@ -130,14 +136,14 @@ class ConlluReader:
         return Corpus(
             self.names,
             [list(map(shared, table[name], table[name])) for name in self.names],
-            run_lengths(np.cumsum(is_end)[token_at]),
+            lengths,
             labels,
             ConlluLayout(block, token_at, self._label) if self._keep_layout else None,
         )
 
     def _tokens(self, block: Block, ids: list[str], row_at: NDArray[np.int64]) -> NDArray[np.bool_]:
         is_token = np.ones(len(ids), dtype=bool)
-        for i in [i for i, name in enumerate(ids) if not name.isdigit()]:
+        for i in [i for i, name in enumerate(ids) if not (name.isascii() and name.isdigit())]:
             if not _NOT_A_TOKEN.match(ids[i]):
                 raise block.error(
                     int(row_at[i]),
@@ -185,6 +191,8 @@ def checked_names(columns: Sequence[str], label: str) -> tuple[str, ...]:
     """
     if label not in LABELS:
         raise SeqpaError(f"label: {label!r} is no CoNLL-U label; right are {', '.join(LABELS)}")
+    if isinstance(columns, str) or not isinstance(columns, Sequence):
+        raise SeqpaError(f"columns: give a list, as in [word, lemma], not {columns!r}")
     names = tuple(name for name in columns if name != label)
     for name in names:
         if name not in FIELDS[1:]:

@@ -16,7 +16,8 @@ import numpy as np
 
 from seqpa.data.columns import Columns
 from seqpa.data.corpus import Corpus, Extras
-from seqpa.data.source import Block, after_last_line
+from seqpa.data.lines import check_lengths
+from seqpa.data.source import Block, Limits, after_last_line
 from seqpa.errors import SeqpaError
 
 
@@ -57,6 +58,8 @@ class JsonReader:
         Whether the labels are read.
     keep_layout : bool
         Whether the corpora keep what a tagged copy needs.
+    limits : Limits, optional
+        How long a sentence may be.
 
     Examples
     --------
@@ -69,10 +72,17 @@ class JsonReader:
 
     cut = staticmethod(after_last_line)
 
-    def __init__(self, columns: Columns, labels: bool = True, keep_layout: bool = False) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        labels: bool = True,
+        keep_layout: bool = False,
+        limits: Limits | None = None,
+    ) -> None:
         self._columns = columns
         self._labels = labels
         self._keep_layout = keep_layout
+        self._limits = limits or Limits()
 
     def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
         """The sentences of a block; equal strings become one object through ``pool``."""
@@ -92,6 +102,8 @@ class JsonReader:
             objects.append((index, sentence))
             if not rows:
                 continue
+            if len(rows) > self._limits.tokens:
+                check_lengths(block, np.array([len(rows)]), [index], self._limits)
             lengths.append(len(rows))
             for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
                 column.extend(map(pool.setdefault, cells, cells))

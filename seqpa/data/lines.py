@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from seqpa.data.source import Block, Limits
 
 NEWLINE = ord("\n")
 
@@ -58,3 +61,41 @@ def run_lengths(groups: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         return np.zeros(0, dtype=np.int64)
     starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
     return np.diff(starts, append=len(groups)).astype(np.int64)
+
+
+def check_lengths(
+    block: Block,
+    lengths: NDArray[np.int64],
+    token_at: NDArray[np.int64] | Sequence[int],
+    limits: Limits,
+) -> None:
+    """Refuse a sentence that is longer than any should be, with the line on which it begins.
+
+    Parameters
+    ----------
+    block : Block
+        The text.
+    lengths : int64 (sentences,)
+        How many tokens each sentence has.
+    token_at : (tokens,)
+        The line of each token, counted from 0.
+    limits : Limits
+        How many tokens a sentence may have.
+
+    Examples
+    --------
+    >>> block = Block("a.conll", 1, "a\\n\\nb\\nc\\n")
+    >>> check_lengths(block, np.array([1, 2]), [0, 2, 3], Limits(1))
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: a.conll:3: a sentence of 2 tokens begins here; is a blank line \
+missing? (data.max_sentence_tokens is 1)
+    """
+    if not len(lengths) or lengths.max() <= limits.tokens:
+        return
+    sentence = int(np.argmax(lengths > limits.tokens))
+    raise block.error(
+        int(token_at[int(lengths[:sentence].sum())]),
+        f"a sentence of {lengths[sentence]:,} tokens begins here; is a blank line missing? "
+        f"(data.max_sentence_tokens is {limits.tokens:,})",
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -56,13 +57,23 @@ class Sink:
                 f"{self._encoding}; write utf-8 instead"
             ) from None
         try:
-            self._stream.write(data)
+            _write_all(self._stream, data)
             if self._flush:
                 self._stream.flush()
         except BrokenPipeError:
             raise
         except OSError as error:
             raise SeqpaError(f"{self._name}: cannot be written ({error.strerror})") from None
+
+
+def _write_all(stream: BinaryIO, data: bytes) -> None:
+    """Write all of it: a stream without a buffer may take a part and say only how much."""
+    rest = memoryview(data)
+    while rest:
+        taken = stream.write(rest)
+        if taken is None:
+            raise BlockingIOError(errno.EAGAIN, "it takes no more at present")
+        rest = rest[taken:]
 
 
 @contextmanager

@@ -1,19 +1,23 @@
 """Where text comes from: a file, a gzip file or standard input, as blocks of whole lines.
 
 Every reader sees blocks, never files: decoding, line ends, byte-order marks, compression and the
-errors that belong to them are settled here, once.
+errors that belong to them are settled here, once. A block's lines depend on the bytes alone where
+its reader's `cut` does, however the bytes arrive; and each byte is looked at once, so that text
+without a sentence's end takes no more time than any other. What has no end in sight is refused:
+see `Limits`.
 """
 
 from __future__ import annotations
 
 import codecs
+import io
 import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from seqpa.errors import SeqpaError
 from seqpa.files import unreadable
@@ -21,7 +25,34 @@ from seqpa.files import unreadable
 # Small enough that what is made of a block stays in the processor's cache, and leaves few holes
 # in the memory behind it: larger ones are no faster.
 BLOCK_BYTES = 1 << 16
-_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+# Far more than any sentence has; a file without blank lines is one sentence.
+MAX_SENTENCE_TOKENS = 100_000
+_BLANK_LINE = re.compile(r"^[ \t]*\n", re.MULTILINE)
+# Encodings of Python's that are no character sets: made for host names or for source code.
+_NOT_FOR_TEXT = {"idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined"}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a sentence may be, so that no input takes the machine's memory.
+
+    Attributes
+    ----------
+    tokens : int
+        Of one sentence.
+
+    Examples
+    --------
+    >>> Limits(tokens=500_000).characters
+    32000000
+    """
+
+    tokens: int = MAX_SENTENCE_TOKENS
+
+    @property
+    def characters(self) -> int:
+        """Of one sentence with its comments: 64 for each token, or a million."""
+        return max(1 << 20, 64 * self.tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +106,22 @@ class Block:
         return SeqpaError(f"{self.source}:{self.first_line + index}: {message}")
 
 
-def after_last_blank_line(text: str) -> int:
-    """Where the last whole sentence of blank-line separated text ends; 0 if none does."""
-    position = text.rfind("\n\n") + 2
+def after_last_blank_line(lines: str) -> int:
+    """Where the last whole sentence of blank-line separated lines ends; 0 if none does.
+
+    >>> after_last_blank_line("a\\n\\nb\\n"), after_last_blank_line("\\nb\\n")
+    (3, 1)
+    """
+    position = lines.rfind("\n\n") + 2
     if position > 1:
         return position
-    # Rare: the file separates sentences only by lines of spaces.
-    return max((match.end() for match in _BLANK_LINE.finditer(text)), default=0)
+    # Rare: a blank line at the beginning, or sentences that only lines of spaces separate.
+    return max((match.end() for match in _BLANK_LINE.finditer(lines)), default=0)
 
 
-def after_last_line(text: str) -> int:
-    """Where the last whole line ends; 0 if none does."""
-    return text.rfind("\n") + 1
+def after_last_line(lines: str) -> int:
+    """Where the last whole line ends."""
+    return len(lines)
 
 
 def read_blocks(
@@ -94,6 +129,7 @@ def read_blocks(
     encoding: str,
     cut: Callable[[str], int],
     size: int = BLOCK_BYTES,
+    limits: Limits | None = None,
 ) -> Iterator[Block]:
     """Read a source in blocks.
 
@@ -106,49 +142,88 @@ def read_blocks(
     encoding : str
         Of its text.
     cut : callable
-        Where the last whole sentence of a text ends: a block ends there.
+        Is given the lines in order, some at a time, and says where the last whole sentence of them
+        ends: a block ends there. It never sees lines again that it was given.
     size : int
         About so many bytes make one block.
+    limits : Limits, optional
+        How long a sentence may be.
 
     Yields
     ------
     Block
     """
     name = source_name(path)
-    decoder = _decoder(encoding, name)
-    rest, first_line, newline, start = "", 1, "", b""
-    with _opened(path) as stream:
+    longest = (limits or Limits()).characters
+    decode = _Decoder(encoding, name)
+    first_line, newline = 1, ""
+    lines, line = _Pieces(), _Pieces()  # of a sentence, and of a line, that has not ended
+
+    def reached() -> int:
+        return first_line + lines.count("\n")
+
+    with _opened(path, name) as stream:
         piped = str(path) == "-"
         while True:
             data = _read(stream, size, piped, name)
-            start = start or data[:4]
             at_end = not data or (not piped and len(data) < size)
-            try:
-                text = rest + decoder.decode(data, at_end)
-            except UnicodeDecodeError as error:
-                line = first_line + rest.count("\n") + error.object[: error.start].count(b"\n")
-                raise _undecodable(name, line, error, encoding, start) from None
-            if "\0" in text:
-                line = first_line + text.count("\n", 0, text.index("\0"))
-                raise SeqpaError(
-                    f"{name}:{line}: a NUL character: this is not a text file, or one of another "
-                    "encoding (say, for example, encoding: utf-16)"
-                )
-            if "\r" in text:
-                newline = newline or _first_newline(text)
-                text = text.replace("\r\n", "\n")
-            end = len(text) if at_end else cut(text)
-            rest, text = text[end:], text[:end]
+            text = decode(data, at_end, reached)
             del data  # while a block is read, nothing but the block is kept of it
-            if text:
+            end = len(text) if at_end else text.rfind("\n") + 1
+            if end or at_end:
+                whole, rest = line.joined(text[:end]), text[end:]
+                if "\r" in whole:
+                    newline = newline or _first_newline(whole)
+                    whole = whole.replace("\r\n", "\n")
                 newline = newline or "\n"
-                n_lines = text.count("\n")
-                block, text = Block(name, first_line, text, newline), ""
-                yield block
-                first_line += n_lines
-                del block
+                end = len(whole) if at_end else cut(whole)
+                if end or at_end:
+                    text, whole = lines.joined(whole[:end]), whole[end:]
+                if text and (end or at_end):
+                    n_lines = text.count("\n")
+                    block, text = Block(name, first_line, text, newline), ""
+                    yield block
+                    first_line += n_lines
+                    del block
+                lines.add(whole)
+                text, whole = rest, ""
+            line.add(text)
             if at_end:
                 return
+            if line.length > longest:
+                at = reached()
+                problem = f"a line of more than {longest:,} characters: is this a text file?"
+            elif lines.length > longest:
+                at = first_line
+                problem = f"no sentence ends in {longest:,} characters: is a blank line missing?"
+            else:
+                continue
+            raise SeqpaError(f"{name}:{at}: {problem} (data.max_sentence_tokens allows more)")
+
+
+class _Pieces:
+    """A text that grows at its end: added up only once, so that growing takes linear time."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self.length = 0
+
+    def add(self, text: str) -> None:
+        """Add to the end."""
+        if text:
+            self._parts.append(text)
+            self.length += len(text)
+
+    def count(self, sign: str) -> int:
+        """How often a character occurs."""
+        return sum(part.count(sign) for part in self._parts)
+
+    def joined(self, end: str) -> str:
+        """All of it and this end; nothing is left here."""
+        self.add(end)
+        text = "".join(self._parts)
+        self._parts, self.length = [], 0
+        return text
 
 
 def source_name(path: str | Path) -> str:
@@ -192,34 +267,66 @@ def checked_encoding(encoding: str, name: str) -> str:
     """
     try:
         "".encode(encoding)  # refuses codecs that are not text encodings
-    except LookupError:
+        known = codecs.lookup(encoding).name
+    except (LookupError, ValueError, TypeError):
+        known = ""
+    if not known or known.replace("_", "-") in _NOT_FOR_TEXT:
         raise SeqpaError(
             f"{name}: unknown encoding {encoding!r}; "
             "known ones are, for example, utf-8, cp1252, latin-1 and utf-16"
-        ) from None
-    return codecs.lookup(encoding).name
+        )
+    return known
 
 
 @contextmanager
-def _opened(path: str | Path) -> Iterator[BinaryIO]:
+def _opened(path: str | Path, name: str) -> Iterator[BinaryIO]:
     if str(path) == "-":
-        yield _unzipped(sys.stdin.buffer)
+        if sys.stdin is None:
+            raise SeqpaError(f"{name}: is closed; name a file")
+        yield _unzipped(sys.stdin.buffer, name)
         return
     try:
         file = Path(path).open("rb")  # noqa: SIM115 (closed below; only opening is guarded)
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
     with file:
-        yield _unzipped(file)
+        yield _unzipped(file, name)
 
 
-def _unzipped(stream: BinaryIO) -> BinaryIO:
-    peek = getattr(stream, "peek", None)
-    if peek is not None and peek(2)[:2] == b"\x1f\x8b":
+class _Rejoined(io.RawIOBase):
+    """A stream of which some bytes were read already."""
+
+    def __init__(self, head: bytes, stream: BinaryIO) -> None:
+        self._head = head
+        self._stream: Any = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._head[: len(buffer)]
+        self._head = self._head[len(data) :]
+        if not data:
+            read1 = getattr(self._stream, "read1", self._stream.read)
+            data = read1(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _unzipped(stream: BinaryIO, name: str) -> BinaryIO:
+    """The stream, or what a gzip stream holds; its first two bytes tell, however they arrive."""
+    head = b""
+    while len(head) < 2:
+        more = _read(stream, 2 - len(head), False, name)
+        if not more:
+            break
+        head += more
+    whole = io.BufferedReader(_Rejoined(head, stream), BLOCK_BYTES)
+    if head == b"\x1f\x8b":
         import gzip
 
-        return gzip.GzipFile(fileobj=stream)  # type: ignore[return-value]
-    return stream
+        return gzip.GzipFile(fileobj=whole)  # type: ignore[return-value]
+    return whole
 
 
 def _read(stream: BinaryIO, size: int, piped: bool, name: str) -> bytes:
@@ -240,24 +347,49 @@ def _gzip_errors() -> tuple[type[Exception], ...]:
     return EOFError, zlib.error, gzip.BadGzipFile
 
 
-def _decoder(encoding: str, name: str) -> codecs.IncrementalDecoder:
-    known = checked_encoding(encoding, name)
-    return codecs.getincrementaldecoder("utf-8-sig" if known == "utf-8" else known)()
+class _Decoder:
+    """Bytes to text, piece by piece; what is no text is named with its line."""
+
+    def __init__(self, encoding: str, name: str) -> None:
+        known = checked_encoding(encoding, name)
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig" if known == "utf-8" else known)()
+        self._encoding = encoding
+        self._name = name
+        self._start = b""
+
+    def __call__(self, data: bytes, at_end: bool, reached: Callable[[], int]) -> str:
+        """The text of the next bytes; `reached` tells the line on which they begin."""
+        if len(self._start) < 4:
+            self._start += data[:4]
+        try:
+            text = self._decoder.decode(data, at_end)
+        except UnicodeDecodeError as error:
+            line = reached() + error.object[: error.start].count(b"\n")
+            byte = error.object[error.start]
+            what = f"byte 0x{byte:02x} is not valid {self._encoding}; {self._remedy()}"
+            raise SeqpaError(f"{self._name}:{line}: {what}") from None
+        except UnicodeError:  # of UTF-16 and UTF-32, which say by a mark which of two they are
+            known = codecs.lookup(self._encoding).name
+            raise SeqpaError(
+                f"{self._name}:1: no {self._encoding} with a byte-order mark; if it has none, say "
+                f"encoding: {known}-le or {known}-be, or else its true encoding"
+            ) from None
+        if "\0" in text:
+            line = reached() + text.count("\n", 0, text.index("\0"))
+            raise SeqpaError(
+                f"{self._name}:{line}: a NUL character: this is not a text file, or one of another "
+                "encoding (say, for example, encoding: utf-16)"
+            )
+        return text
+
+    def _remedy(self) -> str:
+        if self._start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return "the file begins like UTF-16: say encoding: utf-16"
+        if codecs.lookup(self._encoding).name.startswith("utf-8"):
+            return "if it is a Windows or Latin-1 text, say encoding: cp1252"
+        return "say its true encoding, for example encoding: utf-8"
 
 
 def _first_newline(text: str) -> str:
     end = text.find("\n")
     return "\r\n" if end > 0 and text[end - 1] == "\r" else ""
-
-
-def _undecodable(
-    name: str, line: int, error: UnicodeDecodeError, encoding: str, start: bytes
-) -> SeqpaError:
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        remedy = "the file begins like UTF-16: say encoding: utf-16"
-    elif codecs.lookup(encoding).name.startswith("utf-8"):
-        remedy = "if it is a Windows or Latin-1 text, say encoding: cp1252"
-    else:
-        remedy = "say its true encoding, for example encoding: utf-8"
-    byte = error.object[error.start]
-    return SeqpaError(f"{name}:{line}: byte 0x{byte:02x} is not valid {encoding}; {remedy}")

@@ -10,6 +10,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from numbers import Real
+from operator import is_
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -22,8 +23,17 @@ from seqpa.core.examples import Examples
 from seqpa.core.feature_maps import FeatureMap, as_feature_map
 from seqpa.core.learner import Learner, OnlineLearner, Run, passes
 from seqpa.core.problems import Problem
+from seqpa.core.single import Columns, OneRow, Totals
+from seqpa.core.steps import USES_C
 from seqpa.errors import SeqpaError
-from seqpa.estimators._parameters import RULES, Rule, lasting_names, parameter_names
+from seqpa.estimators._parameters import (
+    RULES,
+    Rule,
+    checked_weights,
+    lasting_names,
+    parameter_names,
+    parameter_values,
+)
 
 Floats: TypeAlias = NDArray[np.float64]
 LABEL_KINDS = "iubU"  # dtypes that are labels whatever they hold: whole numbers, flags, strings
@@ -55,10 +65,15 @@ class OnlineEstimator(BaseEstimator, ABC):
     """
 
     n_features_in_: int
+    features_: Any  # the fitted feature map, where there is one
     _learner: Any  # what _geometry made
     _rng: np.random.Generator
     _rules: ClassVar[dict[str, Rule]] = {}  # an estimator's own, before RULES
     _record = False
+    _columns: Columns | None = None  # of named features, once there are some
+    _plain = False  # whether dicts and single rows may go straight into the learner's kept row
+    _named = False  # whether dicts came first, so that columns may be added
+    _checked: tuple[Any, ...] = ()  # the parameters as they were when they were last looked at
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -78,6 +93,9 @@ class OnlineEstimator(BaseEstimator, ABC):
         """What makes the learner: the class whose weights move as this estimator's do."""
         return Learner
 
+    def _prepare(self, X: Any) -> None:
+        """Called before anything is learned, with the first examples."""
+
     def _after_pass(self, run: Run, examples: Examples, target: Any) -> None:
         """Called after every pass, with what it counted."""
 
@@ -94,6 +112,17 @@ class OnlineEstimator(BaseEstimator, ABC):
                 raise SeqpaError(
                     f"{type(self).__name__}: {name}={getattr(self, name)!r}; it must be {rule[1]}"
                 )
+
+    def _check_again(self) -> None:
+        """Before learning goes on: look at the parameters, unless they are the very same objects.
+
+        For one example, to look at all of them takes as long as to learn.
+        """
+        now = parameter_values(self)
+        if len(now) != len(self._checked) or not all(map(is_, now, self._checked)):
+            self._check_parameters()
+            self._check_unchanged()
+            self._checked = now
 
     def _check_unchanged(self) -> None:
         """Refuse a parameter that was changed too late for the learner to hear of it."""
@@ -157,28 +186,21 @@ class OnlineEstimator(BaseEstimator, ABC):
         start: Floats | None = None,
     ) -> None:
         """Learn from checked input: from the beginning or further; one pass or as many as asked."""
-        if not begin:
+        if begin:
+            self._prepare(X)
+        else:
             self._check_unchanged()
         if begin and self._feature_map() is not None:
             fresh: FeatureMap = as_feature_map(copy.deepcopy(self._feature_map()))
             self.features_ = fresh.fit(X, target, n_labels)
+        elif hasattr(getattr(self, "features_", None), "partial_fit"):
+            self.features_.partial_fit(X, target, n_labels)
         examples = self._examples(X)
+        if not begin and examples.joint and examples.n_features > self._learner.n_features:
+            self._learner.resize(examples.n_features)
         if begin:
-            seed = check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1)
-            self._rng = np.random.default_rng(seed)
-            self._learner = self._geometry()(
-                self._problem(),
-                self._step(),
-                examples.n_features,
-                n_labels,
-                bias=examples.bias,
-                average=self._averages(),
-                joint=examples.joint > 0,
-                start=start,
-            )
-            self._built_with = {name: getattr(self, name) for name in lasting_names(type(self))}
-            self.n_iter_ = self.n_updates_ = self.online_mistakes_ = 0
-            self.online_loss_ = self.online_squared_loss_ = self.online_cost_ = 0.0
+            width, joint = examples.n_features, examples.joint > 0
+            self._begin(width, n_labels, examples.bias, joint, start)
         runs: Iterable[Run]
         if once:
             runs = [self._learner.run(examples, target, C=C, record=self._record)]
@@ -195,13 +217,102 @@ class OnlineEstimator(BaseEstimator, ABC):
                 record=self._record,
             )
         for run in runs:
-            self.n_iter_ += 1
-            self.n_updates_ += run.updates
-            self.online_mistakes_ += run.mistakes
-            self.online_loss_ += run.loss
-            self.online_squared_loss_ += run.squared_loss
-            self.online_cost_ += run.cost
+            sums = run.mistakes, run.cost, run.loss, run.squared_loss, run.updates
+            self._count(sums)
             self._after_pass(run, examples, target)
+
+    def _begin(
+        self,
+        n_features: int,
+        n_labels: int = 1,
+        bias: bool = False,
+        joint: bool = False,
+        start: Floats | None = None,
+    ) -> None:
+        """A new learner, and nothing counted yet."""
+        seed = check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1)
+        self._rng = np.random.default_rng(seed)
+        self._learner = self._geometry()(
+            self._problem(),
+            self._step(),
+            n_features,
+            n_labels,
+            bias=bias,
+            average=self._averages(),
+            joint=joint,
+            start=start,
+        )
+        self._plain = (
+            isinstance(self._learner, Learner) and not self._record and self._feature_map() is None
+        )
+        self._built_with = {name: getattr(self, name) for name in lasting_names(type(self))}
+        self._checked = ()
+        self.n_iter_ = self.n_updates_ = self.online_mistakes_ = 0
+        self.online_loss_ = self.online_squared_loss_ = self.online_cost_ = 0.0
+
+    def _count(self, sums: Totals) -> None:
+        """One pass more: mistakes, cost, loss, squared loss and updates."""
+        mistakes, cost, loss, squared_loss, updates = sums
+        self.n_iter_ += 1
+        self.n_updates_ += updates
+        self.online_mistakes_ += int(mistakes)
+        self.online_cost_ += cost
+        self.online_loss_ += loss
+        self.online_squared_loss_ += squared_loss
+
+    def _row_of(self, X: Any) -> OneRow | None:
+        """X as the one row of the kept way (`Learner.one_row`), if it is one and needs no check.
+
+        scikit-learn's checks of one row take many times as long as to learn from it. What is not
+        plainly right goes their way, for their messages.
+        """
+        if not self._plain or hasattr(self, "feature_names_in_"):
+            return None
+        width = self.n_features_in_
+        if getattr(X, "shape", None) != (1, width) or X.dtype != np.float64:
+            return None
+        if self._learner.n_features != width:
+            return None
+        if type(X) is np.ndarray:
+            row = self._learner.one_row(sparse=False) if X.flags.c_contiguous else None
+            return row if row is not None and row.read_dense(X) else None
+        if getattr(X, "format", None) != "csr" or X.indices.dtype != np.int32:
+            return None
+        if X.indptr[1] != len(X.data):
+            return None
+        row = self._learner.one_row(sparse=True)
+        return row if row is not None and row.read_row(X.data, X.indices) else None
+
+    def _learn_row(self, row: OneRow, target: float, C: float) -> None:
+        """Learn from a row that was read."""
+        learner = self._learner
+        sums = row.learn(target, C, learner.seen)
+        learner.seen += 1
+        self._count(sums)
+
+    def _fit_room(self) -> None:
+        """As many columns as there are features, before arrays are met."""
+        width = max(1, self.n_features_in_)
+        if self._named and getattr(self._learner, "n_features", width) != width:
+            self._learner.resize(width)
+
+    def _uses_C(self) -> bool:
+        """Whether examples can weigh differently, by their C."""
+        return self._step() in USES_C
+
+    def _weighed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Floats | None]:
+        """X and y without the examples of the weight 0, and the weights of the others."""
+        if sample_weight is None:
+            return X, y, None
+        if not self._uses_C():
+            raise SeqpaError(
+                f"sample_weight scales C, which {self._step()} does not use; take variant='PA-I'"
+            )
+        weight = checked_weights(sample_weight, X.shape[0])
+        some = weight > 0.0
+        if some.all():
+            return X, y, weight
+        return X[some], y if y is None else y[some], weight[some]
 
     def _averages(self) -> bool:
         return bool(self._option("average"))
@@ -221,6 +332,7 @@ class LinearEstimator(OnlineEstimator):
     @property
     def _weights(self) -> Floats:
         """The reported weights, float64[K, features (+ 1)]."""
+        self._fit_room()
         learner = self._learner
         return learner.mean_weights if learner.average else learner.weights
 

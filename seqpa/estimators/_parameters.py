@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cache
 from numbers import Integral, Real
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seqpa.core.problems import CostSensitive
-from seqpa.core.steps import USES_C
+from seqpa.core.steps import USES_C, is_finite
+from seqpa.errors import SeqpaError
 
 Rule: TypeAlias = tuple[Callable[[Any], bool], str]
 VARIANTS = ("PA", *USES_C)
@@ -25,7 +27,7 @@ def above_zero(value: Any) -> bool:
 def from_zero(value: Any) -> bool:
     """Whether it is a finite number, 0 or above."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    return is_number and math.isfinite(value) and value >= 0
+    return is_number and is_finite(value) and value >= 0
 
 
 def is_whole(value: Any) -> bool:
@@ -63,6 +65,16 @@ RULES: dict[str, Rule] = {
 }
 
 
+def checked_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
+    """The weights of n examples: numbers, 0 or above, and not all 0."""
+    weight = np.array(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise SeqpaError(f"sample_weight has the shape {weight.shape}; there are {n} examples")
+    if not (np.isfinite(weight).all() and (weight >= 0.0).all() and (weight > 0.0).any()):
+        raise SeqpaError("sample_weight holds finite numbers, zero or above, and not only zeros")
+    return weight
+
+
 # What may change between calls of partial_fit; the learner is built with all the others.
 _EACH_CALL = {"C", "class_weight", "max_iter", "tol", "shuffle", "random_state"}
 
@@ -71,6 +83,18 @@ _EACH_CALL = {"C", "class_weight", "max_iter", "tol", "shuffle", "random_state"}
 def parameter_names(estimator: type) -> tuple[str, ...]:
     """The names of an estimator's parameters; kept, since reading a signature is slow."""
     return tuple(estimator._get_param_names())  # type: ignore[attr-defined]
+
+
+@cache
+def _getter(estimator: type) -> Callable[[dict[str, Any]], Any]:
+    return itemgetter(*parameter_names(estimator))
+
+
+def parameter_values(estimator: object) -> tuple[Any, ...]:
+    """The values of an estimator's parameters, in the order of their names."""
+    kind: type = type(estimator)
+    values: tuple[Any, ...] = _getter(kind)(estimator.__dict__)
+    return values
 
 
 @cache

@@ -8,7 +8,13 @@ from typing import Any
 from seqpa.core.costs import Cost, cost_matrix
 from seqpa.core.problems import CostSensitive, OneVsRest, Problem
 from seqpa.errors import SeqpaError
-from seqpa.estimators._labels import LabelClassifier, OnlineClassifier, ThroughOrigin
+from seqpa.estimators._asking import Asking
+from seqpa.estimators._labels import (
+    LabelClassifier,
+    OnlineClassifier,
+    ThroughOrigin,
+    WeightedClassifier,
+)
 
 
 class CostClassifier(LabelClassifier):
@@ -27,7 +33,7 @@ class CostClassifier(LabelClassifier):
         return self._labels_apart(self.margin)
 
 
-class PAClassifier(ThroughOrigin, CostClassifier, OnlineClassifier):
+class PAClassifier(Asking, ThroughOrigin, WeightedClassifier, CostClassifier, OnlineClassifier):
     """Passive-aggressive classification (PA 2006, §§2-4, 7, 8).
 
     Two classes share one weight vector, y = ±1 (PA 2006, Eq. 1, 3, 8). Three or more have one each,
@@ -78,8 +84,8 @@ class PAClassifier(ThroughOrigin, CostClassifier, OnlineClassifier):
         example's C holds for all labels that it moves.
     features : FeatureMap, function or None, default None
         Label-dependent features and one weight vector for all labels (PA 2006, §7, Eq. 37-38):
-        `LabelTfidf()`, any feature map, or a function (X, index of label) -> matrix. `partial_fit`
-        fits the map to its first examples only.
+        `LabelTfidf()`, any feature map, or a function (X, index of label) -> matrix. With
+        `partial_fit`, `LabelTfidf` goes on counting, and so does any map that has `partial_fit`.
     multiclass : {"prototypes", "one-vs-rest"}, default "prototypes"
         How three classes or more learn. "one-vs-rest" goes without `cost` and `features`; its
         losses are summed over the labels, mistakes and updates are counted once for an example, and

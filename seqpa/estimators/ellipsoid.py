@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from seqpa.core.ellipsoid import METHODS, SHAPES, EllipsoidLearner
 from seqpa.core.learner import Learner
+from seqpa.core.low_rank import LowRankEllipsoidLearner
 from seqpa.core.problems import Multilabel, Problem
+from seqpa.errors import SeqpaError
+from seqpa.estimators._asking import Asking
 from seqpa.estimators._base import Floats, LinearEstimator
 from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin
-from seqpa.estimators._parameters import Rule, above_zero, from_zero, one_of
+from seqpa.estimators._parameters import WHOLE, Rule, above_zero, from_zero, one_of
 from seqpa.estimators.multilabel import PAMultilabelClassifier
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def _share(value: Any) -> bool:
@@ -32,7 +39,8 @@ class EllipsoidEstimator(LinearEstimator):
         "shape": one_of(*SHAPES),
         "a": (lambda a: _share(a) and a > 0, "above 0 (0 would never move) and at most 1"),
         "b": (_share, "a number from 0 to 1"),
-        "c": (lambda c: _share(c) and c < 1, "a number from 0 to below 1"),
+        "c": (_share, "a number from 0 to 1"),
+        "max_rank": WHOLE,
         "scale": (lambda s: s is None or above_zero(s), "a number above 0, or None"),
     }
 
@@ -51,6 +59,7 @@ class EllipsoidEstimator(LinearEstimator):
         tol: float | None = 0.0,
         shuffle: bool = True,
         random_state: Any = None,
+        max_rank: int = 500,
     ) -> None:
         self.method = method
         self.margin = margin
@@ -65,6 +74,7 @@ class EllipsoidEstimator(LinearEstimator):
         self.tol = tol
         self.shuffle = shuffle
         self.random_state = random_state
+        self.max_rank = max_rank
 
     def _step(self) -> str:
         return "PA"
@@ -73,14 +83,10 @@ class EllipsoidEstimator(LinearEstimator):
         scale = self.scale
         if scale is None:
             scale = (1.0 + (1.0 - self.a) * self.margin) ** 2 if self.method == "cellip" else 1.0
-        return partial(
-            EllipsoidLearner,
-            method=self.method,
-            b=self.b,
-            c=self.c,
-            shape=self.shape,
-            scale=scale,
-        )
+        common: dict[str, Any] = {"method": self.method, "b": self.b, "c": self.c, "scale": scale}
+        if self.shape == "low-rank":
+            return partial(LowRankEllipsoidLearner, max_rank=self.max_rank, **common)
+        return partial(EllipsoidLearner, shape=self.shape, **common)
 
     def _asked(self) -> float:
         return self.a * self.margin if self.method == "cellip" else self.margin
@@ -107,7 +113,7 @@ class EllipsoidEstimator(LinearEstimator):
         return self._learner.P
 
 
-class EllipsoidClassifier(EllipsoidEstimator, ThroughOrigin, OnlineClassifier):
+class EllipsoidClassifier(Asking, EllipsoidEstimator, ThroughOrigin, OnlineClassifier):
     """Online learning by the ellipsoid method: CELLIP and IELLIP (Ellipsoid).
 
     Beside the weights w there is a shape P, and {z: (z − w)'P⁻¹(z − w) <= 1} stands for all
@@ -133,9 +139,10 @@ class EllipsoidClassifier(EllipsoidEstimator, ThroughOrigin, OnlineClassifier):
         IELLIP's memory: the smaller, the sooner P is left as it is.
     c : float, default 0.1
         How much IELLIP's first update changes P; Ellipsoid, Theorem 3 asks for b + c < 1.
-    shape : {"full", "diagonal"}, default "full"
-        "full" keeps all of P, (K·features)² numbers. "diagonal" is an approximation that keeps its
-        diagonal, for many features.
+    shape : {"full", "diagonal", "low-rank"}, default "full"
+        "full" keeps all of P, (K·features)² numbers. For many features, "low-rank" keeps it in the
+        directions of up to `max_rank` mistakes, max_rank·K·features numbers: the same P as long as
+        there are no more. "diagonal" is an approximation that keeps the diagonal.
     scale : float or None, default None
         P starts as scale · I. None is 1 for IELLIP and (1 + (1 − a)γ)² for CELLIP.
     fit_intercept : bool, default False
@@ -150,6 +157,8 @@ class EllipsoidClassifier(EllipsoidEstimator, ThroughOrigin, OnlineClassifier):
         Take a new random order for each pass of `fit`.
     random_state : int, RandomState or None, default None
         Seed of all that is drawn at random.
+    max_rank : int, default 500
+        With "low-rank", how many directions P knows at most.
 
     Attributes
     ----------
@@ -226,6 +235,64 @@ class EllipsoidClassifier(EllipsoidEstimator, ThroughOrigin, OnlineClassifier):
                     highest[rows] = np.maximum(highest[rows], reach)
         return highest
 
+    def should_ask(
+        self, x: Mapping[Any, Any], delta: float = 1.0, rule: str = "disagreement"
+    ) -> bool:
+        """Whether the label of one example is worth asking for.
+
+        Parameters
+        ----------
+        x : dict
+            Feature -> number.
+        delta : float, default 1.0
+            δ of the rule "margin", as in `PAClassifier.should_ask`.
+        rule : {"disagreement", "margin"}, default "disagreement"
+            "disagreement" asks where the example lies in the region of disagreement, that is where
+            `uncertainty` is above 1: some classifiers of the ellipsoid predict another label.
+            "margin" is the stochastic rule of the other classifiers.
+
+        Returns
+        -------
+        bool
+            Whether to ask; True before two labels are known.
+
+        Examples
+        --------
+        >>> model = EllipsoidClassifier(scale=0.005)
+        >>> model.should_ask({"a": 1.0})
+        True
+        >>> for x, y in ({"a": 1.0}, 0), ({"b": 1.0}, 1):
+        ...     model.learn_one(x, y)
+        >>> model.should_ask({"a": 1.0}), model.should_ask({"a": 0.7, "b": 0.7})
+        (False, True)
+        """
+        if rule == "margin" or self._first() or len(self.classes_) < 2:
+            return super().should_ask(x, delta)
+        return bool(self.query(self._as_row(x, learn=False), rule=rule)[0])
+
+    def query(self, X: Any, delta: float = 1.0, rule: str = "disagreement") -> NDArray[np.bool_]:
+        """Which examples are worth asking for their labels, by the rules of `should_ask`.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        delta : float, default 1.0
+            δ of the rule "margin".
+        rule : {"disagreement", "margin"}, default "disagreement"
+            As in `should_ask`.
+
+        Returns
+        -------
+        array of bool of shape (n,)
+            Whether to ask, for each.
+        """
+        if rule not in ("disagreement", "margin"):
+            raise SeqpaError(f"rule={rule!r}; it must be one of disagreement, margin")
+        if rule == "margin" or self._first() or len(self.classes_) < 2:
+            return super().query(X, delta)
+        return np.asarray(self.uncertainty(X) > 1.0)
+
 
 class EllipsoidMultilabelClassifier(EllipsoidEstimator, PAMultilabelClassifier):
     """The ellipsoid method for sets of labels (Ellipsoid, the multi-label extension).
@@ -248,9 +315,10 @@ class EllipsoidMultilabelClassifier(EllipsoidEstimator, PAMultilabelClassifier):
         IELLIP's memory: the smaller, the sooner P is left as it is.
     c : float, default 0.1
         How much IELLIP's first update changes P; Ellipsoid, Theorem 3 asks for b + c < 1.
-    shape : {"full", "diagonal"}, default "full"
-        "full" keeps all of P, (K·features)² numbers. "diagonal" is an approximation that keeps its
-        diagonal, for many features.
+    shape : {"full", "diagonal", "low-rank"}, default "full"
+        "full" keeps all of P, (K·features)² numbers. For many features, "low-rank" keeps it in the
+        directions of up to `max_rank` mistakes, max_rank·K·features numbers: the same P as long as
+        there are no more. "diagonal" is an approximation that keeps the diagonal.
     scale : float or None, default None
         P starts as scale · I. None is 1 for IELLIP and (1 + (1 − a)γ)² for CELLIP.
     fit_intercept : bool, default False
@@ -265,6 +333,8 @@ class EllipsoidMultilabelClassifier(EllipsoidEstimator, PAMultilabelClassifier):
         Take a new random order for each pass of `fit`.
     random_state : int, RandomState or None, default None
         Seed of all that is drawn at random.
+    max_rank : int, default 500
+        With "low-rank", how many directions P knows at most.
 
     Attributes
     ----------
@@ -301,6 +371,44 @@ class EllipsoidMultilabelClassifier(EllipsoidEstimator, PAMultilabelClassifier):
     >>> round(float(label_ranking_average_precision_score(Y[300:], scores)), 2)
     0.94
     """
+
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]  # PA's step has no C
+        """Learn from the beginning, in up to `max_iter` passes.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        y : array or sparse matrix of shape (n, labels)
+            1 where a label is relevant, otherwise 0.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        return super().fit(X, y)
+
+    def partial_fit(  # type: ignore[override]  # PA's step has no C
+        self, X: Any, y: Any, classes: Any = None
+    ) -> Self:
+        """Go on learning: one pass over the examples in the given order.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        y : array or sparse matrix of shape (n, labels)
+            1 where a label is relevant, otherwise 0.
+        classes : object, default None
+            Not used: the columns of y are the labels.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        return super().partial_fit(X, y)
 
     def _problem(self) -> Problem:
         return Multilabel(self._asked())

@@ -10,11 +10,12 @@ from seqpa.core.hinge import HingeLearner
 from seqpa.core.learner import Learner
 from seqpa.core.problems import Problem
 from seqpa.errors import SeqpaError
-from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin
+from seqpa.estimators._asking import Asking
+from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin, WeightedClassifier
 from seqpa.estimators._parameters import RULES, Rule, one_of
 
 
-class HingeClassifier(ThroughOrigin, OnlineClassifier):
+class HingeClassifier(Asking, ThroughOrigin, WeightedClassifier, OnlineClassifier):
     """Subgradient descent on the regularised hinge loss (Perceptron notes, slides 15-24).
 
     It minimises::
@@ -127,6 +128,9 @@ class HingeClassifier(ThroughOrigin, OnlineClassifier):
 
     def _step(self) -> str:
         return "perceptron"
+
+    def _uses_C(self) -> bool:
+        return True  # its steps are η·C, with a C of 1 for the weight 1
 
     def _geometry(self) -> Callable[..., Learner]:
         return partial(

@@ -15,7 +15,9 @@ from seqpa.core.dual import STRATEGIES, KernelLearner
 from seqpa.core.kernels import NAMES, Kernel, KernelFunction
 from seqpa.core.learner import OnlineLearner
 from seqpa.core.problems import Problem
+from seqpa.estimators._asking import Asking
 from seqpa.estimators._base import Floats, OnlineEstimator
+from seqpa.estimators._labels import WeightedClassifier
 from seqpa.estimators._parameters import VARIANTS, WHOLE, Rule, above_zero, is_whole, one_of
 from seqpa.estimators.classifier import CostClassifier
 from seqpa.estimators.regressor import OnlineRegressor
@@ -71,10 +73,10 @@ class KernelEstimator(OnlineEstimator):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def _train(self, X: Any, *arguments: Any, begin: bool, **options: Any) -> None:
-        if begin and self.kernel is not None:
+    def _prepare(self, X: Any) -> None:
+        """What the kernel takes from the first examples."""
+        if self.kernel is not None:
             self.gamma_ = self._gamma(X)
-        super()._train(X, *arguments, begin=begin, **options)
 
     def _gamma(self, X: Any) -> float:
         if not isinstance(self.gamma, str):
@@ -91,7 +93,7 @@ class KernelEstimator(OnlineEstimator):
 
     def _geometry(self) -> Callable[..., OnlineLearner]:
         options = self.get_params(deep=False)
-        ours = ("budget", "budget_strategy", "batch_size")
+        ours = ("budget", "budget_strategy", "batch_size", "overlapping")
         chosen = {name: options[name] for name in ours if name in options}
 
         def make(
@@ -124,7 +126,7 @@ class KernelEstimator(OnlineEstimator):
         return coef.sum(axis=0) if self._learner.kernel.bias else np.zeros(coef.shape[1])
 
 
-class KernelPAClassifier(CostClassifier, KernelEstimator):
+class KernelPAClassifier(Asking, WeightedClassifier, CostClassifier, KernelEstimator):
     """Passive-aggressive classification in a kernel's space (PA 2006, §§3, 7, 8).
 
     The weights are a sum of examples, w_k = Σ_i α_ik φ(x_i), and only inner products K(x_i, x) are

@@ -4,21 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from seqpa.core.batch import BatchLearner
 from seqpa.core.costs import Cost
 from seqpa.core.kernels import KernelFunction
 from seqpa.core.learner import OnlineLearner
 from seqpa.core.steps import USES_C
+from seqpa.estimators._asking import Asking
 from seqpa.estimators._base import Floats, LinearEstimator
-from seqpa.estimators._labels import OnlineClassifier
-from seqpa.estimators._parameters import WHOLE, Rule, one_of
+from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin
+from seqpa.estimators._parameters import RULES, WHOLE, Rule, one_of
 from seqpa.estimators.classifier import CostClassifier
 from seqpa.estimators.kernel import KERNEL_OR_NONE, KERNEL_RULES, KernelEstimator
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-class MiniBatchPAClassifier(CostClassifier, KernelEstimator, OnlineClassifier):
+
+class Waiting:
+    """Examples with their targets and C, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Any, Any, Floats]] = []
+        self.learned = 0  # of the first ones, which wait to be learned from again
+
+    def __len__(self) -> int:
+        return sum(len(target) for _, target, _ in self._parts)
+
+    def add(self, X: Any, target: Any, C: float | Floats) -> None:
+        """Copies of them behind the last."""
+        each_C = np.array(np.broadcast_to(C, len(target)), dtype=np.float64)
+        self._parts.append((X.copy(), np.array(target), each_C))
+
+    def take(self, n: int, keep: int, width: int) -> tuple[Any, Any, Floats]:
+        """The first n, which then leave, but for the last `keep` of them."""
+        matrices, targets, Cs = zip(*self._parts, strict=True)
+        X, target, C = _stacked(matrices, width), np.concatenate(targets), np.concatenate(Cs)
+        rest = slice(max(0, n - keep), None)
+        self._parts = [(X[rest], target[rest], C[rest])] if len(target[rest]) else []
+        self.learned = min(n, keep)
+        return X[:n], target[:n], C[:n]
+
+
+def _stacked(matrices: tuple[Any, ...], width: int) -> Any:
+    """One matrix of all rows; features that came later are 0 in the rows before."""
+    if not any(hasattr(part, "tocsr") for part in matrices):
+        return np.concatenate(matrices)
+    from scipy import sparse
+
+    wide = [sparse.csr_matrix(part) for part in matrices]
+    for part in wide:
+        part.resize(part.shape[0], width)
+    return sparse.vstack(wide, format="csr")
+
+
+class MiniBatchPAClassifier(
+    Asking, ThroughOrigin, CostClassifier, KernelEstimator, OnlineClassifier
+):
     """Passive-aggressive classification by mini-batches (Mini-batch PA, §§3.2, 3.3).
 
     The B constraints of a mini-batch are met by one step, w ← w + Σ τ_k δ_k (Eq. 12), the smallest
@@ -34,11 +80,18 @@ class MiniBatchPAClassifier(CostClassifier, KernelEstimator, OnlineClassifier):
     three classes or more, or with a cost, each example brings the constraint that `PAClassifier`
     would look at.
 
+    `partial_fit` and `learn_one` gather examples until B are there, over as many calls as it takes:
+    10 calls of one example are one call of 10. Until then `predict` answers with what was learned
+    from the last whole mini-batch; `flush` learns from what is waiting. In `fit`, what is left over
+    at the end of a pass is a smaller mini-batch.
+
+    With `overlapping`, as §3.2 writes it ("at each time, t, we have a set of B (labelled)
+    examples"), nothing waits: every example makes one step together with the B − 1 before it.
+
     Parameters
     ----------
     batch_size : int, default 10
-        B. What is left over at the end of a pass is a smaller mini-batch. A mini-batch in which no
-        squared loss exceeds `tol` is skipped.
+        B. A mini-batch in which no squared loss exceeds `tol` is skipped.
     kernel : {"linear", "poly", "rbf", "precomputed"}, function or None, default None
         None for weights on the features themselves, otherwise as in `KernelPAClassifier`.
     gamma : "scale", "auto" or float, default "scale"
@@ -75,6 +128,9 @@ class MiniBatchPAClassifier(CostClassifier, KernelEstimator, OnlineClassifier):
     class_weight : dict, "balanced" or None, default None
         Factors of C: {class: factor}, or "balanced", inversely to the classes' frequencies. An
         example's C holds for all labels that it moves.
+    overlapping : bool, default False
+        Let mini-batches overlap: a step for each example, with those before it. It takes B times
+        as long.
 
     Attributes
     ----------
@@ -95,7 +151,8 @@ class MiniBatchPAClassifier(CostClassifier, KernelEstimator, OnlineClassifier):
     n_updates_ : int
         The number of examples whose τ is not 0.
     online_mistakes_ : int
-        Wrong predictions in all passes, each by the weights from before its mini-batch.
+        Wrong predictions in all passes, each by the weights from before its mini-batch (its first
+        one, where they overlap).
     online_loss_ : float
         Sum of the losses ℓ under those weights.
     online_squared_loss_ : float
@@ -121,6 +178,7 @@ class MiniBatchPAClassifier(CostClassifier, KernelEstimator, OnlineClassifier):
         "kernel": KERNEL_OR_NONE,
         "batch_size": WHOLE,
         "variant": one_of(*USES_C),
+        "overlapping": RULES["average"],
     }
 
     def __init__(
@@ -142,6 +200,7 @@ class MiniBatchPAClassifier(CostClassifier, KernelEstimator, OnlineClassifier):
         shuffle: bool = True,
         random_state: Any = None,
         class_weight: Mapping[Any, float] | str | None = None,
+        overlapping: bool = False,
     ) -> None:
         self.batch_size = batch_size
         self.kernel = kernel
@@ -160,10 +219,78 @@ class MiniBatchPAClassifier(CostClassifier, KernelEstimator, OnlineClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
         self.class_weight = class_weight
+        self.overlapping = overlapping
+
+    def _begin(self, *args: Any, **options: Any) -> None:
+        super()._begin(*args, **options)
+        self._waiting = Waiting()
+
+    def _train(
+        self,
+        X: Any,
+        target: Any,
+        n_labels: int = 1,
+        *,
+        C: float | Floats = 1.0,
+        begin: bool,
+        once: bool,
+        start: Floats | None = None,
+    ) -> None:
+        if not once or self.kernel == "precomputed":
+            super()._train(X, target, n_labels, C=C, begin=begin, once=once, start=start)
+            return
+        if begin:
+            self._prepare(X)
+            self._begin(X.shape[1], n_labels, self.fit_intercept)
+        else:
+            self._check_unchanged()
+        self._waiting.add(X, target, C)
+        self.n_iter_ += 1
+        if self.overlapping:
+            self._learn_waiting(len(self._waiting), keep=self.batch_size - 1)
+        else:
+            self._learn_waiting(len(self._waiting) // self.batch_size * self.batch_size)
+
+    def flush(self) -> Self:
+        """Learn from the examples that wait for their mini-batch to be full, as a smaller one.
+
+        Returns
+        -------
+        self
+            The estimator.
+
+        Examples
+        --------
+        >>> model = MiniBatchPAClassifier(batch_size=3)
+        >>> for x, y in ({"a": 1.0}, 0), ({"b": 1.0}, 1):
+        ...     model.learn_one(x, y, classes=[0, 1])
+        >>> model.n_updates_, model.flush().n_updates_
+        (0, 2)
+        """
+        check_is_fitted(self)
+        if not self.overlapping:
+            self._learn_waiting(len(self._waiting))
+        return self
+
+    def _learn_waiting(self, n: int, keep: int = 0) -> None:
+        """Learn from the first n that wait; with `keep`, the last of them go on waiting."""
+        before = self._waiting.learned
+        if n <= before:
+            return
+        X, target, C = self._waiting.take(n, keep, self.n_features_in_)
+        run = self._learner.run(self._examples(X), target, C=C, before=before)
+        self._count((run.mistakes, run.cost, run.loss, run.squared_loss, run.updates))
+        self.n_iter_ -= 1
+
+    def _relabel(self, change: Floats) -> None:
+        self.flush()  # a new label ends the mini-batch
+        if self.overlapping:
+            self._waiting = Waiting()
+        super()._relabel(change)
 
     def _geometry(self) -> Callable[..., OnlineLearner]:
         if self.kernel is None:
-            return partial(BatchLearner, batch_size=self.batch_size)
+            return partial(BatchLearner, batch_size=self.batch_size, overlapping=self.overlapping)
         return super()._geometry()
 
     def _scores(self, X: Any) -> Floats:

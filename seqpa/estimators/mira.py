@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 from seqpa.core.learner import Learner
 from seqpa.core.mira import PrototypeLearner
 from seqpa.core.problems import Multiclass, Problem
-from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin
+from seqpa.estimators._asking import Asking
+from seqpa.estimators._labels import OnlineClassifier, ThroughOrigin, WeightedClassifier
 from seqpa.estimators._parameters import Rule, one_of
 
 
-class MIRAClassifier(ThroughOrigin, OnlineClassifier):
+class MIRAClassifier(Asking, ThroughOrigin, WeightedClassifier, OnlineClassifier):
     """The Margin Infused Relaxed Algorithm (MIRA 2003).
 
     A weight vector for each label. An example moves them as little as it can to make its label

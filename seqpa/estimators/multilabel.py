@@ -10,12 +10,17 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length
 
+from seqpa.core.examples import Examples
+from seqpa.core.learner import Run
 from seqpa.core.problems import Multilabel, Problem
 from seqpa.errors import SeqpaError
 from seqpa.estimators._base import Floats, LinearEstimator
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+_LONG = 1000  # examples after which the threshold no longer slows down
 
 
 class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
@@ -26,8 +31,12 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
     vector, or with `features` all share one over Φ(x, y).
 
     The ranking is what is learned (`decision_function`, `rank`). For sets of labels `predict` cuts
-    it at `threshold_`: the mean, over the examples of the last `fit` or `partial_fit`, of the
-    middle between the lowest relevant and the highest irrelevant score.
+    it at `threshold_`, the mean of the middle between the lowest relevant and the highest
+    irrelevant score. `fit` takes the mean over its examples, with what it learned in the end.
+    `partial_fit` takes it over all examples so far, each with the weights of its own moment, so
+    that it makes no difference in how many calls they come. Without `average` those of late count
+    for more, because the first weights know little: the t-th counts t times, and after a thousand
+    the oldest are forgotten at the same pace.
 
     Parameters
     ----------
@@ -53,8 +62,8 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
         Seed of all that is drawn at random.
     features : FeatureMap, function or None, default None
         Label-dependent features and one weight vector for all labels (PA 2006, §7, Eq. 37-38):
-        `LabelTfidf()`, any feature map, or a function (X, index of label) -> matrix. `partial_fit`
-        fits the map to its first examples only.
+        `LabelTfidf()`, any feature map, or a function (X, index of label) -> matrix. With
+        `partial_fit`, `LabelTfidf` goes on counting, and so does any map that has `partial_fit`.
 
     Attributes
     ----------
@@ -126,7 +135,7 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from the beginning, in up to `max_iter` passes.
 
         Parameters
@@ -135,15 +144,17 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
             The examples.
         y : array or sparse matrix of shape (n, labels)
             1 where a label is relevant, otherwise 0.
+        sample_weight : array of shape (n,) or None, default None
+            Factors of C; an example of the weight 0 is left out. None is 1 for all.
 
         Returns
         -------
         self
             The estimator.
         """
-        return self._learn(X, y, begin=True, once=False)
+        return self._learn(X, y, begin=True, once=False, sample_weight=sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on learning: one pass over the examples in the given order.
 
         Parameters
@@ -154,15 +165,20 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
             1 where a label is relevant, otherwise 0.
         classes : object, default None
             Not used: the columns of y are the labels.
+        sample_weight : array of shape (n,) or None, default None
+            Factors of C; an example of the weight 0 is left out. None is 1 for all.
 
         Returns
         -------
         self
             The estimator.
         """
-        return self._learn(X, y, begin=self._first(), once=True)
+        begin = self._first()
+        if not begin:
+            self._fit_room()
+        return self._learn(X, y, begin=begin, once=True, sample_weight=sample_weight)
 
-    def _learn(self, X: Any, y: Any, *, begin: bool, once: bool) -> Self:
+    def _learn(self, X: Any, y: Any, *, begin: bool, once: bool, sample_weight: Any) -> Self:
         self._check_parameters()
         if y is None:
             raise SeqpaError(
@@ -171,25 +187,44 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
         X = self._validate(X, reset=begin)
         relevant = _indicator(y)
         check_consistent_length(X, relevant)
+        X, relevant, weight = self._weighed(X, relevant, sample_weight)
         if begin:
+            self._columns, self._named = None, False
             self.classes_ = np.arange(relevant.shape[1])
         elif relevant.shape[1] != len(self.classes_):
             raise SeqpaError(
                 f"y has {relevant.shape[1]} columns; the first call had {len(self.classes_)}"
             )
         C = self._option("C", 1.0)
+        C = C if weight is None else C * weight
+        self._record = once
         self._train(X, relevant, relevant.shape[1], C=C, begin=begin, once=once)
-        self._set_threshold(self._scores_of_valid(X), relevant.astype(bool), begin)
+        if not once:
+            self._set_threshold(self._scores_of_valid(X), relevant.astype(bool))
         return self
 
-    def _set_threshold(self, scores: Floats, relevant: NDArray[np.bool_], begin: bool) -> None:
+    def _begin(self, *args: Any, **options: Any) -> None:
+        super()._begin(*args, **options)
+        self.threshold_, self._cut_of = 0.0, 0  # of how many examples
+
+    def _set_threshold(self, scores: Floats, relevant: NDArray[np.bool_]) -> None:
         both = relevant.any(axis=1) & ~relevant.all(axis=1)
         lowest = np.where(relevant, scores, np.inf).min(axis=1)[both]
         highest = np.where(relevant, -np.inf, scores).max(axis=1)[both]
         if both.any():
             self.threshold_ = float(((lowest + highest) / 2.0).mean())
-        elif begin:
-            self.threshold_ = 0.0
+            self._cut_of = int(both.sum())
+
+    def _after_pass(self, run: Run, examples: Examples, target: Any) -> None:
+        if run.middles is None or run.ups is None:
+            return
+        # A plain mean is m ← m + 1/t · (new − m); one with weights t has 2/(t + 1) there.
+        cut, t = self.threshold_, self._cut_of
+        plain = self._learner.average
+        for middle in run.middles[run.ups >= 0].tolist():
+            t += 1
+            cut += (middle - cut) * (1.0 / t if plain else 2.0 / (min(t, _LONG) + 1.0))
+        self.threshold_, self._cut_of = cut, t
 
     def _problem(self) -> Problem:
         return Multilabel(self.margin)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seqpa.core.learner import Learner
 from seqpa.core.multiplicative import MultiplicativeLearner
 from seqpa.core.problems import Multiclass, Problem, Uniclass
+from seqpa.estimators._asking import Asking
 from seqpa.estimators._base import OnlineEstimator
 from seqpa.estimators._labels import OnlineClassifier
 from seqpa.estimators.regressor import PARegressor
 from seqpa.estimators.uniclass import PAUniclass
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class MultiplicativeEstimator(OnlineEstimator):
@@ -31,7 +35,7 @@ class MultiplicativeEstimator(OnlineEstimator):
         return MultiplicativeLearner
 
 
-class MultiplicativePAClassifier(MultiplicativeEstimator, OnlineClassifier):
+class MultiplicativePAClassifier(Asking, MultiplicativeEstimator, OnlineClassifier):
     """Multiplicative passive-aggressive classification (PA 2003, §6).
 
     The weights of all labels together are one distribution: w_k,j >= 0, Σ w_k,j = 1. The right
@@ -208,6 +212,42 @@ class MultiplicativePARegressor(MultiplicativeEstimator, PARegressor):
             epsilon, C, variant, fit_intercept, average, max_iter, tol, shuffle, random_state
         )
 
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]  # "PA" has no C to weigh
+        """Learn from the beginning, in up to `max_iter` passes.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        y : array of shape (n,)
+            Their numbers.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        return super().fit(X, y)
+
+    def partial_fit(  # type: ignore[override]  # "PA" has no C to weigh
+        self, X: Any, y: Any
+    ) -> Self:
+        """Go on learning: one pass over the examples in the given order.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        y : array of shape (n,)
+            Their numbers.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        return super().partial_fit(X, y)
+
 
 class MultiplicativePAUniclass(MultiplicativeEstimator, PAUniclass):
     """Multiplicative passive-aggressive uniclass prediction (PA 2003, §6).
@@ -289,6 +329,42 @@ class MultiplicativePAUniclass(MultiplicativeEstimator, PAUniclass):
         self.tol = tol
         self.shuffle = shuffle
         self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]  # "PA" has no C to weigh
+        """Learn from the beginning, in up to `max_iter` passes.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        y : object, default None
+            Not used.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        return super().fit(X, y)
+
+    def partial_fit(  # type: ignore[override]  # "PA" has no C to weigh
+        self, X: Any, y: Any = None
+    ) -> Self:
+        """Go on learning: one pass over the examples in the given order.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, features)
+            The examples.
+        y : object, default None
+            Not used.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        return super().partial_fit(X, y)
 
     def _problem(self) -> Problem:
         return Uniclass(self.epsilon)

@@ -15,6 +15,7 @@ from seqpa.core.learner import Learner, Run
 from seqpa.core.mira import PrototypeLearner
 from seqpa.core.problems import Problem
 from seqpa.errors import SeqpaError
+from seqpa.estimators._asking import Asking
 from seqpa.estimators._base import Floats
 from seqpa.estimators._labels import OnlineClassifier
 from seqpa.estimators._parameters import Rule, from_zero, one_of
@@ -22,7 +23,7 @@ from seqpa.estimators._parameters import Rule, from_zero, one_of
 _AT_ONCE = 4_000_000  # scores held at once while vectors vote
 
 
-class PerceptronClassifier(OnlineClassifier):
+class PerceptronClassifier(Asking, OnlineClassifier):
     """Rosenblatt's perceptron, for two classes or more: w ← w + δ after each mistake.
 
     δ = y x for two classes. With K weight vectors the right label's goes up by x, and those of the
@@ -131,11 +132,30 @@ class PerceptronClassifier(OnlineClassifier):
     def _record(self) -> bool:  # type: ignore[override]
         return self.average in ("random", "vote")
 
-    def _learn(self, X: Any, y: Any, target: Any, *, begin: bool, once: bool) -> None:
-        if begin:
-            self._votes = Votes() if self.average == "vote" else None
-            self._drawn: Floats | None = None
-        super()._learn(X, y, target, begin=begin, once=once)
+    def _begin(self, *args: Any, **options: Any) -> None:
+        super()._begin(*args, **options)
+        self._votes = Votes() if self.average == "vote" else None
+        self._drawn: Floats | None = None
+
+    def _relabel(self, change: Floats) -> None:
+        if self.update != "max-score" and self._by_label():
+            raise SeqpaError(
+                f"update={self.update!r} needs to know all labels at the start: give the first "
+                "call classes"
+            )
+        super()._relabel(change)
+        if self._votes is not None:
+            self._votes.relabel(change)
+        if self._drawn is not None:
+            self._drawn = change @ self._drawn
+
+    def _widen(self) -> None:
+        super()._widen()
+        if self._drawn is not None:
+            bias = np.asarray(self._drawn[:, -1:] if self._learner.bias else self._drawn[:, :0])
+            known = self._drawn[:, : self._drawn.shape[1] - bias.shape[1]]
+            new = np.zeros((len(known), self._learner.n_features - known.shape[1]))
+            self._drawn = np.concatenate([known, new, bias], axis=1)
 
     def _after_pass(self, run: Run, examples: Examples, target: Any) -> None:
         if self._votes is not None:
@@ -197,6 +217,10 @@ class Votes:
         self.survived[-1] += int(ends[0])
         self.survived += np.diff(ends).tolist()
 
+    def relabel(self, change: Floats) -> None:
+        """The same steps for other labels (`Learner.relabel`)."""
+        self.steps = [(x, moves @ change.T) for x, moves in self.steps]
+
     def cast(self, X: Any, n_labels: int, bias: bool) -> Floats:
         """The votes for each label as a share of all, [n, K]; with one vector for two classes
         those for the second minus those for the first, [n, 1]. A score of zero is no vote."""
@@ -207,7 +231,7 @@ class Votes:
         for x, moves in self.steps:
             for first in range(0, len(moves), block):
                 part = slice(first, first + block)
-                inner = X @ x[part].T
+                inner = X[:, : x.shape[1]] @ x[part].T  # columns may have been added since
                 inner = inner.toarray() if hasattr(inner, "toarray") else inner
                 grown = (inner + float(bias))[:, :, None] * moves[None, part]
                 after = scores[:, None, :] + np.cumsum(grown, axis=1)  # [n, voters, K]

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from seqpa.core.problems import Problem, Regression
-from seqpa.estimators._base import Floats, LinearEstimator, OnlineEstimator
+from seqpa.errors import SeqpaError
+from seqpa.estimators._base import Floats, LinearEstimator
+from seqpa.estimators._one import OneByOne
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class OnlineRegressor(RegressorMixin, OnlineEstimator):
+class OnlineRegressor(RegressorMixin, OneByOne):
     """Numbers as targets, with the ε-insensitive loss ℓ = max(0, |y − w·x| − ε)."""
 
     _scores: Callable[[Any], Floats]  # of new examples, float64[n, 1]
     epsilon: float
     C: float
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from the beginning, in up to `max_iter` passes.
 
         Parameters
@@ -31,15 +35,17 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             The examples.
         y : array of shape (n,)
             Their numbers.
+        sample_weight : array of shape (n,) or None, default None
+            Factors of C; an example of the weight 0 is left out. None is 1 for all.
 
         Returns
         -------
         self
             The estimator.
         """
-        return self._learn(X, y, begin=True, once=False)
+        return self._learn(X, y, begin=True, once=False, sample_weight=sample_weight)
 
-    def partial_fit(self, X: Any, y: Any) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Go on learning: one pass over the examples in the given order.
 
         Parameters
@@ -48,20 +54,75 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             The examples.
         y : array of shape (n,)
             Their numbers.
+        sample_weight : array of shape (n,) or None, default None
+            Factors of C; an example of the weight 0 is left out. None is 1 for all.
 
         Returns
         -------
         self
             The estimator.
         """
-        return self._learn(X, y, begin=self._first(), once=True)
+        begin = self._first()
+        if not begin:
+            self._fit_room()
+            self._check_again()
+            if sample_weight is None and type(y) is np.ndarray and y.shape == (1,):
+                row = self._row_of(X) if y.dtype == np.float64 and np.isfinite(y[0]) else None
+                if row is not None:
+                    self._learn_row(row, float(y[0]), self.C)
+                    return self
+        return self._learn(X, y, begin=begin, once=True, sample_weight=sample_weight)
 
-    def _learn(self, X: Any, y: Any, *, begin: bool, once: bool) -> Self:
+    def _learn(self, X: Any, y: Any, *, begin: bool, once: bool, sample_weight: Any) -> Self:
         self._check_parameters()
         X, y = self._validate(X, y, reset=begin, y_numeric=True)
-        target = np.asarray(y, dtype=np.float64)
-        self._train(X, target, C=self.C, begin=begin, once=once)
+        X, target, weight = self._weighed(X, np.asarray(y, dtype=np.float64), sample_weight)
+        if begin:
+            self._columns, self._named = None, False
+        C = self.C if weight is None else self.C * weight
+        self._train(X, target, C=C, begin=begin, once=once)
         return self
+
+    def learn_one(self, x: Mapping[Any, Any], y: float) -> None:
+        """Learn from one example, a dict of named features, as river's regressors do.
+
+        Parameters
+        ----------
+        x : dict
+            Feature -> number. Features that are missing are 0; new ones are taken up.
+        y : float
+            Its number.
+
+        Examples
+        --------
+        >>> from seqpa import PARegressor
+        >>> model = PARegressor(epsilon=0.0)
+        >>> for width in 1.0, 3.0, 2.0:
+        ...     model.learn_one({"width": width}, 2.5 * width)
+        >>> model.predict_one({"width": 4.0, "new": 1.0})
+        10.0
+        """
+        if not (isinstance(y, Real) and math.isfinite(y)):
+            raise SeqpaError(f"y is {y!r}; it must be a finite number")
+        self._learn_named(x, float(y), self.C)
+
+    def predict_one(self, x: Mapping[Any, Any]) -> float:
+        """The number of one example, a dict of named features.
+
+        Parameters
+        ----------
+        x : dict
+            Feature -> number. Features that were never learned from are left out.
+
+        Returns
+        -------
+        float
+            The predicted number; 0 before anything was learned.
+        """
+        if self._first():
+            return 0.0
+        row, _ = self._looked_at(x)
+        return self._scores_one(x)[0] if row is None else row.score()
 
     def _problem(self) -> Problem:
         return Regression(self.epsilon)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from seqpa.core.kernels import KernelFunction
 from seqpa.core.learner import Learner, OnlineLearner
 from seqpa.core.problems import Problem, Uniclass
 from seqpa.estimators._base import Floats
+from seqpa.estimators._one import OneByOne
 from seqpa.estimators._parameters import Rule
 from seqpa.estimators.kernel import KERNEL_OR_NONE, KERNEL_RULES, KernelEstimator
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class PAUniclass(OutlierMixin, KernelEstimator):
+class PAUniclass(OutlierMixin, OneByOne, KernelEstimator):
     """Passive-aggressive uniclass prediction (PA 2006, §6, Eq. 21-32).
 
     The centre moves straight towards an example until it lies within the radius (PA 2006, Eq. 24):
@@ -151,7 +153,7 @@ class PAUniclass(OutlierMixin, KernelEstimator):
         self.degree = degree
         self.coef0 = coef0
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the beginning, in up to `max_iter` passes.
 
         Parameters
@@ -160,15 +162,17 @@ class PAUniclass(OutlierMixin, KernelEstimator):
             The examples.
         y : object, default None
             Not used.
+        sample_weight : array of shape (n,) or None, default None
+            Factors of C; an example of the weight 0 is left out. None is 1 for all.
 
         Returns
         -------
         self
             The estimator.
         """
-        return self._learn(X, begin=True, once=False)
+        return self._learn(X, begin=True, once=False, sample_weight=sample_weight)
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go on learning: one pass over the examples in the given order.
 
         Parameters
@@ -177,24 +181,93 @@ class PAUniclass(OutlierMixin, KernelEstimator):
             The examples.
         y : object, default None
             Not used.
+        sample_weight : array of shape (n,) or None, default None
+            Factors of C; an example of the weight 0 is left out. None is 1 for all.
 
         Returns
         -------
         self
             The estimator.
         """
-        return self._learn(X, begin=self._first(), once=True)
+        begin = self._first()
+        if not begin:
+            self._fit_room()
+        return self._learn(X, begin=begin, once=True, sample_weight=sample_weight)
 
-    def _learn(self, X: Any, *, begin: bool, once: bool) -> Self:
+    def _learn(self, X: Any, *, begin: bool, once: bool, sample_weight: Any) -> Self:
         self._check_parameters()
         X = self._validate(X, reset=begin)
-        start = None
-        if begin and self._option("init") == "first":
-            start = X[:1]
-            if self.kernel is None and hasattr(start, "toarray"):
-                start = start.toarray()
-        self._train(X, None, C=self.C, begin=begin, once=once, start=start)
+        X, _, weight = self._weighed(X, None, sample_weight)
+        if begin:
+            self._columns, self._named = None, False
+        C = self.C if weight is None else self.C * weight
+        start = self._start(X[:1]) if begin else None
+        self._train(X, None, C=C, begin=begin, once=once, start=start)
         return self
+
+    def _start(self, first: Any) -> Any:
+        if first is None or self._option("init") != "first":
+            return None
+        return first.toarray() if self.kernel is None and hasattr(first, "toarray") else first
+
+    def learn_one(self, x: Mapping[Any, Any]) -> None:
+        """Learn from one example, a dict of named features.
+
+        Every step moves the whole centre, so it takes as long as there are features.
+
+        Parameters
+        ----------
+        x : dict
+            Feature -> number. Features that are missing are 0; new ones are taken up.
+
+        Examples
+        --------
+        >>> ball = PAUniclass(epsilon=1.0, init="first")
+        >>> for width in 4.0, 5.0, 4.5:
+        ...     ball.learn_one({"width": width})
+        >>> ball.predict_one({"width": 4.2}), ball.predict_one({"width": 9.0})
+        (1, -1)
+        >>> round(ball.score_one({"width": 9.0}), 2)
+        4.0
+        """
+        self._learn_named(x, None, self.C)
+
+    def score_one(self, x: Mapping[Any, Any]) -> float:
+        """How far outside the ball one example lies, a dict of named features.
+
+        Parameters
+        ----------
+        x : dict
+            Feature -> number. A feature that was never learned from counts in the distance.
+
+        Returns
+        -------
+        float
+            Distance minus radius: the higher, the less normal; 0 before anything was learned.
+        """
+        if self._first():
+            return 0.0
+        known = self._known()
+        beyond = sum(float(value) ** 2 for name, value in x.items() if name not in known)
+        score = -float(self.score_samples(self._as_row(x, learn=False))[0])
+        if self.kernel is None:
+            score = math.hypot(score, math.sqrt(beyond))
+        return score - self.radius_
+
+    def predict_one(self, x: Mapping[Any, Any]) -> int:
+        """Whether one example, a dict of named features, lies inside the ball.
+
+        Parameters
+        ----------
+        x : dict
+            Feature -> number.
+
+        Returns
+        -------
+        int
+            +1 inside, −1 outside; +1 before anything was learned.
+        """
+        return 1 if self.score_one(x) <= 0.0 else -1
 
     def _problem(self) -> Problem:
         return Uniclass(self.epsilon, self.max_radius if self.learn_radius else None)

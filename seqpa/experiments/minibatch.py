@@ -8,6 +8,7 @@ import numpy as np
 
 from seqpa.experiments.data import STAND_IN, Floats, folder_of
 from seqpa.experiments.minibatch_report import (
+    KINDS,
     PASSES,
     SETS,
     Algorithm,
@@ -18,6 +19,7 @@ from seqpa.experiments.minibatch_report import (
     passes_table,
     published,
     readings_table,
+    smooth,
     table_2,
     values,
     verdicts,
@@ -36,6 +38,7 @@ from seqpa.experiments.minibatch_trials import (
     hindsight_errors,
     rounds,
     seconds,
+    step_changes,
     trial_rows,
 )
 from seqpa.experiments.outcome import Outcome, Rows
@@ -69,13 +72,16 @@ def run(setup: Setup) -> Outcome:
     shown = _LARGE if folder else names[-1]
     of_shown = [task for task in tasks if task.data.name == shown][:_IN_FIGURE_1]
     along = [row for found in setup.each("rounds", rounds, of_shown) for row in found]
+    small = [task for task in tasks if task.data.name != _LARGE]
+    steps = [row for found in setup.each("steps", step_changes, small) for row in found]
+    stepped = tuple(name for name in names if name != _LARGE)
     picked = [
         {"data": name, "algorithm": step, "B": B, "C": C, "sigma": sigma}
         for name in names
         for (step, B), (C, sigma) in zip(ALGORITHMS, best(online[name]), strict=True)
     ]
     times = seconds(setup.quick)
-    tables = {"minibatch": rows, "rounds": along, "chosen": picked}
+    tables = {"minibatch": rows, "rounds": along, "steps": steps, "chosen": picked}
     notes = []
     if folder:
         tables["readings"] = _readings(setup, sets, rows, trials, subsamples, times)
@@ -119,7 +125,7 @@ Online errors are those of the first pass: whether an example is mistaken when i
                 lambda: draw_online_error(rows, names),
             ),
         },
-        checks=checks(rows, names, times),
+        checks=[*checks(rows, names, times), smooth(steps, stepped)],
         notes=notes,
         label="" if folder else f"{STAND_IN}: scikit-learn's breast cancer and digits",
     )
@@ -153,7 +159,7 @@ def _readings(
 def _held(
     reading: PaperReading, rows: Rows, names: tuple[str, ...], times: dict[Algorithm, float]
 ) -> dict[str, Any]:
-    """How many cells are within or better after each pass, and how many claims hold."""
+    """How many cells are within, better and worse after each pass; how many claims hold."""
     claims = checks(rows, names, times)
     by_pass = [verdicts(rows, names, f"test_error_{i + 1}") for i in range(PASSES)]
     ionosphere = [
@@ -168,10 +174,10 @@ def _held(
         "claims_held": sum(check.holds for check in claims),
         "ionosphere_1": float(ionosphere[0]),
         f"ionosphere_{PASSES}": float(ionosphere[1]),
-        "cells": len(by_pass[0]),
         **{
-            f"cells_{i}": sum(verdict != "worse" for verdict in found.values())
+            f"{kind}_{i}": list(found.values()).count(kind)
             for i, found in enumerate(by_pass, 1)
+            for kind in KINDS
         },
     }
 

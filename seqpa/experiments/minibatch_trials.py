@@ -18,6 +18,7 @@ from seqpa.experiments.data import Floats, load
 from seqpa.experiments.minibatch_report import (
     BATCH_SIZES,
     IN_FIGURE_1,
+    IN_TABLE,
     PASSES,
     VARIANTS,
     Algorithm,
@@ -193,6 +194,38 @@ def rounds(task: MiniBatchTrial) -> list[dict[str, Any]]:
             }
             for t in np.unique(np.geomspace(20, len(mistakes), 60).astype(int))
         ]
+    return rows
+
+
+def step_changes(task: MiniBatchTrial) -> list[dict[str, Any]]:
+    """How much the test error changes from step to step of the first pass, on the average.
+
+    C and σ are those of B = 1 for all sizes of a step: what is compared is what mini-batches do.
+    """
+    rows = []
+    for step in VARIANTS:
+        C, sigma = task.chosen[task.algorithms.index((step, 1))]
+        inner = Division.of(task.data, task.trial, sigma)
+        examples = Examples.from_array(inner.learn)
+        for B in IN_TABLE:
+            learner = KernelLearner(
+                Binary(), step, kernel=Kernel("precomputed"), batch_size=B, overlapping=True
+            )
+            errors = []
+            for t in range(len(inner.y_learn)):
+                window = np.arange(max(0, t - B + 1), t + 1)
+                learner.run(examples, inner.y_learn, C=C, order=window, before=len(window) - 1)
+                scores = learner.scores(inner.test)[:, 0]
+                errors.append(float(np.mean(inner.y_test * scores <= 0)))
+            rows.append(
+                {
+                    "data": task.data.name,
+                    "algorithm": step,
+                    "B": B,
+                    "trial": task.trial,
+                    "change": float(np.abs(np.diff(errors)).mean()),
+                }
+            )
     return rows
 
 

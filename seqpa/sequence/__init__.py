@@ -6,6 +6,7 @@ meets one sentence after another, asks Viterbi for the best labels ŷ, and where
 moves w so that y wins by √ρ. This is the map of the package, in reading order.
 
 What is seen of a word
+    `patterns`     regular expressions in linear time
     `attributes`   functions of a word: lower case, shape, suffixes, a cluster, a lexicon
     `templates`    the language in which features are written: ``word[-1]|suffix(3)[0]``
     `presets`      lists of templates that do well: "pos", "ner", "chunk"
@@ -20,6 +21,7 @@ Rules and costs
     `costs`        what wrong labels cost: Hamming, spans, a hierarchy, any function
     `constraints`  which label may follow which
 Numbers to labels
+    `checks`       what weights from a file must satisfy
     `weights`      the weights: fixed ones, and those that are being trained
     `chain`        the kernel's chain over them, and its scratch memory
     `decoder`      the best labels, the n best, margins
@@ -30,9 +32,10 @@ Numbers to labels
 Training
     `batches`      several sentences, one step
     `learner`      one epoch: decode, cost, τ, update
+    `generators`   the states of random generators, for files
     `replay`       some of the earlier sentences, to be learned again (cut and joined by `pieces`)
     `training`     the loop over epochs, the dev set, patience; what is kept between epochs
-    `checks`       parameters, dev sets, fixed labels and weights that users give
+    `arguments`    parameters, dev sets, fixed labels and weights that users give
     `live`         tagging with weights that are being trained
 What is learned
     `trained`      what tags and what a model file holds; where a tagger stands

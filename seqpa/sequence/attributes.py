@@ -14,6 +14,7 @@ from typing import Any
 
 from seqpa._kernel import strings
 from seqpa.schemes import BEGIN, INSIDE
+from seqpa.sequence.patterns import Pattern
 from seqpa.sequence.resources import Clusters
 
 OfWords = Callable[[Collection[str]], "list[str | None]"]
@@ -151,8 +152,8 @@ def _simple(function: Callable[[str], str]) -> Kind:
 
 
 def _regex(pattern: str) -> OfWords:
-    search = re.compile(pattern).search
-    return lambda words: ["" if match else None for match in map(search, words)]
+    search = Pattern(pattern).search
+    return lambda words: ["" if found else None for found in map(search, words)]
 
 
 KINDS: dict[str, Kind] = {

@@ -8,6 +8,8 @@ which is known exactly
 - for u = 0: it is √ρ of the costliest sequence (under constraints, and for the cost span, of a
   sequence at least that costly, which only weakens the bound);
 - for the trained weights, if the cost is zero-one: the two best sequences give it.
+
+AROW and mini-batches of sentences are refused (`check_covered`): no theorem here is about them.
 """
 
 from __future__ import annotations
@@ -59,6 +61,39 @@ class Certificate:
         )
 
 
+def check_covered(tagger: SequenceTagger) -> None:
+    """Refuse training that no theorem is about, before it begins.
+
+    Parameters
+    ----------
+    tagger : SequenceTagger
+        Before the run.
+
+    Examples
+    --------
+    >>> check_covered(SequenceTagger(algorithm="pa-i"))
+    >>> check_covered(SequenceTagger(batch_size=4))
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: no loss bound is proven for batch_size: 4: one step answers several \
+sentences, and PA 2006's proofs are about one; train without one
+    """
+    reasons = {
+        "algorithm: arow": (
+            tagger.algorithm == "arow",
+            "its steps are measured by variances, and PA 2006's proofs are about w ← w + τδ",
+        ),
+        f"batch_size: {tagger.batch_size}": (
+            tagger.batch_size > 1,
+            "one step answers several sentences, and PA 2006's proofs are about one",
+        ),
+        "warm_start": (tagger.warm_start, "the bounds are about a run from zero weights"),
+    }
+    for what, (given, why) in reasons.items():
+        if given:
+            raise SeqpaError(f"no loss bound is proven for {what}: {why}; train without one")
+
+
 def certify(tagger: SequenceTagger, corpus: Corpus, epochs: Sequence[Epoch]) -> Certificate:
     """The bounds of a whole run from zero weights.
 
@@ -84,8 +119,7 @@ def certify(tagger: SequenceTagger, corpus: Corpus, epochs: Sequence[Epoch]) -> 
     >>> certify(tagger, corpus, epochs).holds
     True
     """
-    if tagger.warm_start:
-        raise SeqpaError("a certificate needs a run from zero weights, not a warm start")
+    check_covered(tagger)
     kept = [(e.order, e.record) for e in epochs if e.order is not None and e.record is not None]
     numbers = [epoch.number for epoch in epochs]
     if not kept or len(kept) < len(epochs) or numbers != list(range(1, len(epochs) + 1)):

@@ -1,108 +1,142 @@
-"""What users hand to a tagger beside sentences, checked: parameters, dev sets, labels, weights."""
+"""What weights from a file must satisfy before the kernel, which checks nothing, works with them;
+and what a label may be.
+
+Every row lies inside its array and shares no place with another, so that what is made of all rows
+is never larger than the array; every label exists; every number is finite and of a size that
+training can reach, so that no sum of them comes near the score of what is forbidden.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa.data.corpus import Corpus
+from seqpa._kernel.chain import FORBIDDEN
+from seqpa._kernel.trainer import LONGEST
 from seqpa.errors import SeqpaError
-from seqpa.sequence.inputs import check_sentences, flat_labels, is_list, lengths_of
-from seqpa.sequence.learner import NO_WEIGHTS, WITHOUT_C
+
+# No step is longer than LONGEST, and few are nearly that long.
+LARGEST_WEIGHT = 10 * LONGEST
+# A clock counts sentences in a float64, which is exact up to here.
+MAX_CLOCK = 2.0**53
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def check_parameters(parameters: Mapping[str, Any]) -> None:
-    """Raise a SeqpaError where a parameter of a tagger has a value that it cannot have.
+def check_label_names(labels: Iterable[str]) -> None:
+    r"""Raise a SeqpaError where a label has a control character: it would end a line or a column of
+    the output, or be obeyed by the terminal that shows it.
 
-    >>> check_parameters({"epochs": 0})
+    >>> check_label_names(["B-city", "\x1b[2J"])
     Traceback (most recent call last):
         ...
-    seqpa.errors.SeqpaError: epochs is 0: it must be a whole number from 1 on
+    seqpa.errors.SeqpaError: the label '\x1b[2J' has a control character: name it by text alone
     """
-    for name in ("epochs", "n_best", "n_jobs", "patience", "batch_size"):
-        if name in parameters and not (name == "patience" and parameters[name] is None):
-            check_whole(name, parameters[name], 1)
-    for name in ("average", "shuffle", "warm_start"):
-        if not isinstance(parameters.get(name, True), (bool, np.bool_)):
-            raise SeqpaError(f"{name} is {parameters[name]!r}: it must be True or False")
+    for label in labels:
+        if _CONTROL.search(label):
+            raise SeqpaError(f"the label {label!r} has a control character: name it by text alone")
 
 
-def check_whole(name: str, value: Any, least: int) -> int:
-    """The value as an int; a SeqpaError unless it is a whole number from `least` on.
+def largest(array: NDArray) -> float:
+    """The largest absolute value; NaN where one is not a number.
 
-    >>> check_whole("k", np.int64(3), 1)
-    3
+    >>> largest(np.array([1.5, -4.0])), largest(np.zeros(0))
+    (4.0, 0.0)
     """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise SeqpaError(f"{name} is {value!r}: it must be a whole number from {least} on")
-    return int(value)
+    return max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
 
 
-def dev_pair(dev: Any) -> tuple[Any, list[list[str]]] | None:
-    """The sentences and label lists of a dev set; None where there is none."""
-    if dev is None:
-        return None
-    if isinstance(dev, Corpus):
-        X, y = dev, None
-    elif isinstance(dev, (list, tuple)) and len(dev) == 2:
-        X, y = dev
-    else:
-        raise SeqpaError("dev must be a pair (X, y) of sentences and labels, or a corpus")
-    try:
-        if not flat_labels(X, y):
-            raise SeqpaError("there is no token to score")
-    except SeqpaError as error:
-        raise SeqpaError(f"the dev set: {error}") from None
-    return X, X.y if y is None else [list(labels) for labels in y]
+def check_weights(arrays: Iterable[NDArray]) -> None:
+    """Raise a SeqpaError unless all weights are numbers of a size that can be worked with."""
+    for array in arrays:
+        if not largest(array) <= LARGEST_WEIGHT:  # nor where it is NaN
+            raise SeqpaError(f"damaged model: a weight is no number up to {LARGEST_WEIGHT:g}")
 
 
-def fixed_indices(X: Any, fixed: Any, labels: Sequence[str]) -> NDArray[np.int32]:
-    """The numbers of the labels that tokens must get, −1 where they are free.
+def check_means(weights: NDArray[np.float32], sums: NDArray[np.float64], clock: float) -> None:
+    """The same for weights in training, and for their means over time, w - sum/clock."""
+    means = sums / max(clock, 1.0)
+    check_weights([weights, means, weights - means])
 
-    >>> fixed_indices([["so", "it"], ["is"]], [[None, "P"], ["V"]], ["A", "P", "V"]).tolist()
-    [-1, 1, 2]
+
+def check_transitions(
+    transitions: NDArray[np.float32], sums: NDArray[np.float64], clock: float
+) -> None:
+    """The same for transitions, some of which may be forbidden."""
+    check_means(np.where(transitions == np.float32(FORBIDDEN), 0, transitions), sums, clock)
+
+
+def check_rows(
+    rows: NDArray[np.int32],
+    arena: NDArray[np.float32],
+    n_labels: int,
+    width: int,
+    name: str,
+    spare: bool = False,
+    pairs: bool = False,
+) -> None:
+    """Raise a SeqpaError unless the rows of a `Store` lie apart in its arena and name real labels.
+
+    n_labels  the labels that a row may name: 0 up to this
+    width     of a dense row; with `pairs`, where no row may be dense, of a row of label pairs
+    spare     a sparse row has a capacity of two or the next power of two, as while training
+    pairs     label p · width + y is the pair (p, y) of `n_labels` labels
     """
-    check_sentences(X)
-    if (
-        not is_list(fixed)
-        or not all(map(is_list, fixed))
-        or list(map(len, fixed)) != lengths_of(X).tolist()
-    ):
-        raise SeqpaError(
-            "fixed must hold a list for every sentence, in it one entry (a label or None) for "
-            "every token"
-        )
-    index = {label: k for k, label in enumerate(labels)}
-    flat: list[int] = []
-    for i, own in enumerate(fixed):
-        for label in own:
-            if label is not None and not (isinstance(label, str) and label in index):
-                raise SeqpaError(f"sentence {i + 1}: the fixed label {label!r} is unknown")
-            flat.append(-1 if label is None else index[label])
-    return np.array(flat, np.int32)
+    if rows.dtype != np.int32 or arena.dtype != np.float32:
+        raise SeqpaError(f"damaged model: the {name} arrays have the wrong type")
+    if rows.ndim != 2 or rows.shape[1] != 2 or arena.ndim != 1:
+        raise SeqpaError(f"damaged model: the {name} arrays have the wrong shape")
+    starts, sizes = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
+    most = n_labels * n_labels if pairs else n_labels
+    if sizes.min(initial=0) < (0 if pairs else -1) or sizes.max(initial=0) > most:
+        raise SeqpaError(f"damaged model: a row of {name} weights has a size that no row can have")
+    needs = np.where(sizes < 0, width, 2 * (_capacities(sizes) if spare else sizes))
+    _check_apart(starts[needs > 0], needs[needs > 0], len(arena), name)
+    sparse = sizes > 0
+    counts = sizes[sparse]
+    if counts.size:
+        # Position of every entry's label: each row's start plus 0, 2, 4, ...
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        labels = arena[np.repeat(starts[sparse], counts) + 2 * within]
+        end = n_labels * width if pairs else n_labels
+        if not (
+            (labels >= 0).all()
+            and (labels < end).all()
+            and (labels == labels // 1).all()
+            and (not pairs or (labels % width < n_labels).all())
+        ):
+            raise SeqpaError(
+                f"damaged model: a row of {name} weights names a label that does not exist"
+            )
+    if not pairs:
+        _check_padding(starts[sizes < 0], arena, n_labels, width, name)
 
 
-def sentence_weights(sample_weight: Any, n: int, algorithm: str) -> NDArray[np.float64]:
-    """What the C of each of n sentences is multiplied by; nothing where no weights are given.
+def _capacities(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many entries a row of each size has places for while it is trained."""
+    powers = 2 ** np.ceil(np.log2(np.maximum(sizes, 2)))
+    return np.where(sizes > 0, powers, 0).astype(np.int64)
 
-    >>> sentence_weights([1, 0, 2.5], 3, "pa-i").tolist()
-    [1.0, 0.0, 2.5]
-    """
-    if sample_weight is None:
-        return NO_WEIGHTS
-    if algorithm in WITHOUT_C:
-        raise SeqpaError(
-            f"sample_weight scales C, which {algorithm!r} does not use: choose algorithm='pa-i'"
-        )
-    try:
-        weights = np.array(sample_weight, np.float64)
-    except (TypeError, ValueError):
-        raise SeqpaError("sample_weight must hold a number for each sentence") from None
-    if weights.shape != (n,):
-        raise SeqpaError(f"sample_weight has the shape {weights.shape}; there are {n} sentences")
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights > 0).any()):
-        raise SeqpaError("sample_weight holds finite numbers, zero or above, and not only zeros")
-    return weights
+
+def _check_apart(starts: NDArray[np.int64], needs: NDArray[np.int64], end: int, name: str) -> None:
+    if len(starts) == 0:
+        return
+    if starts.min() < 0 or (starts + needs).max() > end:
+        raise SeqpaError(f"damaged model: a row of {name} weights lies outside its array")
+    if (starts[1:] >= starts[:-1] + needs[:-1]).all():
+        return  # in the order of the rows, as a saved model has them
+    order = np.argsort(starts)
+    starts, needs = starts[order], needs[order]
+    if (starts[1:] < starts[:-1] + needs[:-1]).any():
+        raise SeqpaError(f"damaged model: two rows of {name} weights overlap")
+
+
+def _check_padding(
+    starts: NDArray[np.int64], arena: NDArray[np.float32], n_labels: int, width: int, name: str
+) -> None:
+    """What fills a dense row behind its last label weighs nothing."""
+    for place in range(n_labels, width):
+        if arena[starts + place].any():
+            raise SeqpaError(f"damaged model: a row of {name} weights is wider than its labels")

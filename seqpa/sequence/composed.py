@@ -13,8 +13,9 @@ its parent's feature, in weights that only tagging sees.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,10 @@ from seqpa.sequence.templates import Attribute, Part, Template
 from seqpa.sequence.weights import FrozenWeights, dense_at, padded
 
 _MOST = 2**31 - 1  # a row's start in the arena is an int32
+# So many levels a tree has, and so many templates are tried as parents of one: far more than any
+# set of templates that people write needs, and the work grows with the templates alone.
+_DEEPEST = 16
+_TRIED = 128
 
 
 def composed(
@@ -120,31 +125,84 @@ def forest(
     >>> forest(templates, ("word",), [1, 50, 300, 20], 100).tolist()
     [3, -1, -1, 1]
     """
+    above = _candidates(templates, columns, counts)
+    parents = [candidates[0] if candidates else -1 for candidates in above]
+    tried = [0] * len(templates)
+    children: list[set[int]] = [set() for _ in templates]
+    for u, t in enumerate(parents):
+        if t >= 0:
+            children[t].add(u)
+    total = sum(counts[t] for t, own in enumerate(children) if own)
+    # Parents by how many features they have for each child. One that has got children since it was
+    # entered stands here again.
+    heap = [(-counts[t] / len(own), -t, len(own)) for t, own in enumerate(children) if own]
+    heapify(heap)
+    may_be = [True] * len(templates)
+    while total > budget:
+        _, t, n = heappop(heap)
+        t = -t
+        if not may_be[t] or len(children[t]) != n:
+            continue
+        may_be[t] = False
+        total -= counts[t]
+        for u in sorted(children[t]):
+            while tried[u] < len(above[u]) and not may_be[above[u][tried[u]]]:
+                tried[u] += 1
+            if tried[u] == len(above[u]):
+                parents[u] = -1
+                continue
+            parents[u] = new = above[u][tried[u]]
+            total += 0 if children[new] else counts[new]
+            children[new].add(u)
+            heappush(heap, (-counts[new] / len(children[new]), -new, len(children[new])))
+    return _shallow(np.array(parents, np.int64))
+
+
+def _candidates(
+    templates: Sequence[Template], columns: Sequence[str], counts: Sequence[int]
+) -> list[list[int]]:
+    """For each template those that determine it, the one with the fewest features first.
+
+    Among the first _TRIED that have one of its parts, or know it: with fewer templates than that,
+    all. Of two that determine each other only the first may be above: there are no circles.
+    """
     has = [{str(part) for part in template.parts} for template in templates]
     needs = [
         [{str(known_by) for known_by in _known_by(part, columns)} for part in template.parts]
         for template in templates
     ]
+    needs = [[known_by for known_by in own if known_by] for own in needs]
+    order = sorted((t for t, count in enumerate(counts) if count), key=lambda t: (counts[t], t))
+    having: dict[str, list[int]] = {}  # with the fewest features first
+    for t in order:
+        for part in has[t]:
+            having.setdefault(part, []).append(t)
 
     def determines(t: int, u: int) -> bool:
-        return not any(known_by and has[t].isdisjoint(known_by) for known_by in needs[u])
+        return not any(has[t].isdisjoint(known_by) for known_by in needs[u])
 
-    # Of two that determine each other only the first may be above: there are no circles.
-    above = [
-        [t for t in range(len(templates)) if t != u and determines(t, u)]
+    def tried(u: int) -> list[int]:
+        lists = [[having.get(part, []) for part in sorted(known_by)] for known_by in needs[u]]
+        fewest = min(lists, key=lambda several: sum(map(len, several)), default=[order])
+        several = {t for own in fewest for t in own[:_TRIED]}
+        return sorted(several, key=lambda t: (counts[t], t))[:_TRIED]
+
+    return [
+        [t for t in tried(u) if t != u and determines(t, u) and (t < u or not determines(u, t))]
         for u in range(len(templates))
     ]
-    above = [[t for t in above[u] if t < u or u not in above[t]] for u in range(len(templates))]
-    may_be = {t for t, count in enumerate(counts) if count}
-    while True:
-        parents = [
-            min(may_be.intersection(candidates), key=lambda t: (counts[t], t), default=-1)
-            for candidates in above
-        ]
-        chosen = set(parents) - {-1}
-        if sum(counts[t] for t in chosen) <= budget:
-            return np.array(parents, np.int64)
-        may_be.remove(max(chosen, key=lambda t: (counts[t] / parents.count(t), t)))
+
+
+def _shallow(parents: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The forest cut into trees of at most _DEEPEST levels: each level is added up anew."""
+    order, _ = preorder(parents)
+    level = np.zeros(len(parents), np.int64)
+    for t in order.tolist():
+        if parents[t] >= 0:
+            level[t] = level[parents[t]] + 1
+            if level[t] == _DEEPEST:
+                parents[t], level[t] = -1, 0
+    return parents
 
 
 def _known_by(part: Part, columns: Sequence[str]) -> list[Part]:
@@ -181,15 +239,19 @@ def preorder(parents: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     >>> order.tolist(), below.tolist()
     ([0, 1, 3, 2], [3, 0, 1, 0])
     """
-
-    def subtree(t: int) -> Iterator[int]:
-        yield t
-        for child in np.flatnonzero(parents == t).tolist():
-            yield from subtree(child)
-
-    order = list(subtree(-1))[1:]
-    below = [len(list(subtree(t))) - 1 for t in order]
-    return np.array(order, np.int64), np.array(below, np.int64)
+    children: list[list[int]] = [[] for _ in range(len(parents) + 1)]
+    for t, parent in enumerate(parents.tolist()):
+        children[parent].append(t)  # those of no parent, -1, come last
+    order: list[int] = []
+    todo = children[-1][::-1]
+    while todo:
+        order.append(todo.pop())
+        todo += children[order[-1]][::-1]
+    below = np.zeros(len(parents) + 1, np.int64)
+    for t in reversed(order):
+        below[parents[t]] += below[t] + 1
+    numbers = np.array(order, np.int64)
+    return numbers, below[numbers]
 
 
 def _values_below(

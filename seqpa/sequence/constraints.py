@@ -1,4 +1,4 @@
-"""Which label may follow which: BIO, BIOES, or the user's own rules, as arrays of penalties."""
+"""Which label may follow which: a chunk scheme or the user's own rules, as arrays of penalties."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 
 from seqpa._kernel.chain import FORBIDDEN
 from seqpa.errors import SeqpaError, did_you_mean
-from seqpa.schemes import examples, foreign, transitions
-
-# What the constraints call a scheme.
-_SCHEMES = {"bio": "iob2", "bioes": "bioes"}
+from seqpa.schemes import ALIASES, SCHEMES, examples, foreign, transitions
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +42,10 @@ def penalties(constraints: Any, labels: Sequence[str]) -> Penalties:
 
     Parameters
     ----------
-    constraints : None, "bio", "bioes", or a mapping
-        A mapping has the keys ``forbidden`` (pairs ``[previous, next]`` that may not occur) and
-        ``required`` (``{label: [the labels that may follow it]}``), either or both.
+    constraints : None, str, or a mapping
+        The name of a scheme of `seqpa.schemes`, such as "bio" or "bioes". Or a mapping with the
+        keys ``forbidden`` (pairs ``[previous, next]`` that may not occur) and ``required``
+        (``{label: [the labels that may follow it]}``), either or both.
     labels : sequence of str
         All labels.
 
@@ -77,22 +75,22 @@ def penalties(constraints: Any, labels: Sequence[str]) -> Penalties:
         _apply_rules(constraints, labels, result)
     else:
         raise SeqpaError(
-            f"constraints must be None, 'bio', 'bioes' or a mapping with 'forbidden' and "
-            f"'required', not {type(constraints).__name__}"
+            f"constraints must be None, a scheme such as 'bio' or 'bioes', or a mapping with "
+            f"'forbidden' and 'required', not {type(constraints).__name__}"
         )
     return result
 
 
 def _apply_scheme(name: str, labels: Sequence[str], out: Penalties) -> None:
-    if name not in _SCHEMES:
-        raise SeqpaError(f"constraints {name!r} are unknown{did_you_mean(name, _SCHEMES)}")
-    scheme = _SCHEMES[name]
-    label = foreign(labels, scheme)
+    if name not in SCHEMES and name not in ALIASES:
+        known = did_you_mean(name, ("bio", *SCHEMES))
+        raise SeqpaError(f"constraints {name!r} are unknown{known}")
+    label = foreign(labels, name)
     if label is not None:
         raise SeqpaError(
-            f"constraints {name!r} need labels {examples(scheme)}; {label!r} is none of them"
+            f"constraints {name!r} need labels {examples(name)}; {label!r} is none of them"
         )
-    legal = transitions(labels, scheme)
+    legal = transitions(labels, name)
     out.first[~legal.first] = FORBIDDEN
     out.last[~legal.last] = FORBIDDEN
     out.pairs[~legal.pairs] = FORBIDDEN
@@ -130,7 +128,7 @@ def _apply_rules(rules: Mapping[str, Any], labels: Sequence[str], out: Penalties
                 f"constraints: {followers!r} under 'required' is not a list of labels for {label!r}"
             )
         row = out.pairs[find(label)]
-        allowed = [find(follower) for follower in followers]
+        allowed = {find(follower) for follower in followers}
         row[[k for k in range(len(labels)) if k not in allowed]] = FORBIDDEN
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,12 @@ class SequenceCost:
 
     def __call__(self, gold: Sequence[str], predicted: Sequence[str]) -> float:
         """ρ, checked: finite, not negative, and zero for equal sequences."""
-        value = self.function(list(gold), list(predicted))
+        try:
+            value = self.function(list(gold), list(predicted))
+        except SeqpaError:
+            raise
+        except Exception as error:  # whatever the user's own code may raise
+            raise SeqpaError(_told(error, self.function, len(gold))) from error
         # A whole number may be finite and yet larger than any float.
         if not (isinstance(value, (Real, np.bool_)) and 0 <= value <= sys.float_info.max):
             raise SeqpaError(
@@ -181,6 +187,23 @@ class SequenceCost:
         if self.kind == "matrix":
             return float(self.matrix[gold, predicted].sum(dtype=np.float64))
         return self.function(gold.tolist(), predicted.tolist())
+
+
+def _told(error: Exception, function: CostFunction, length: int) -> str:
+    """What went wrong inside a cost function: its own file and line first, not ours."""
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)][1:]  # the first is ours
+    lines = [line for _, line in walk_tb(error.__traceback__)][1:]
+    files = [frame.f_code.co_filename for frame in frames]
+    place = ""
+    if files:
+        # The deepest line of the function's own file: what it calls is seldom to blame.
+        at = max(i for i, file in enumerate(files) if file == files[0])
+        place = f"{files[at]}:{lines[at]}: "
+    return (
+        f"{place}the cost function {name} raised {type(error).__name__} ({error}) for a sentence "
+        f"of {length} labels"
+    )
 
 
 def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:

@@ -160,7 +160,7 @@ class FeatureEncoder:
     def values_of_words(self, attribute: Attribute) -> NDArray[np.int32]:
         """The attribute's value of each known word of its column, by number; -1 where absent."""
         column = self._words[self.columns.index(attribute.column or self.columns[0])]
-        return column.table[: len(column.words), column.attributes.index(attribute)]
+        return column.table[: len(column.words), column.place_of[attribute]]
 
     @property
     def n_features(self) -> int:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from seqpa._kernel import trainer as kernel
 from seqpa._kernel.steps import CODES as STEPS
 from seqpa._kernel.store import SMALLEST, SparseDelta
+from seqpa.core.steps import is_finite
 from seqpa.errors import SeqpaError
 from seqpa.sequence.chain import (
     NO_LABELS,
@@ -44,8 +45,9 @@ ALGORITHMS = {
 WITHOUT_C = ("perceptron", "pa")
 IN_BATCHES = ("pa-i", "pa-ii", "pa-ls")
 UPDATES = ("prediction-based", "loss-augmented", "max-loss", "n-best")
-# The largest cost that float32 scores bear beside that of a forbidden label, −1e30.
-_LARGEST = 1e15
+# The largest cost, and the largest weight of a sentence: float32 scores bear no more beside that of
+# a forbidden label, −1e30.
+LARGEST = 1e15
 NO_WEIGHTS: NDArray[np.float64] = np.zeros(0)  # every sentence counts as one
 _UNKNOWN = -1.0
 
@@ -175,7 +177,7 @@ class ChainLearner:
             )
         if self.update not in UPDATES:
             raise SeqpaError(f"update {self.update!r} is unknown: choose {', '.join(UPDATES)}")
-        if not (isinstance(self.C, Real) and 0 < self.C < np.inf):
+        if not (isinstance(self.C, Real) and is_finite(self.C) and self.C > 0):
             raise SeqpaError(f"C is {self.C!r}: it must be a positive number")
         if self.update == "loss-augmented":
             if not self.cost.is_additive:
@@ -183,9 +185,9 @@ class ChainLearner:
                     "update 'loss-augmented' needs a cost that is a sum over tokens: 'hamming', a "
                     "matrix or a Hierarchy; for others choose 'prediction-based' or 'n-best'"
                 )
-            if self.cost.matrix.max(initial=0.0) > _LARGEST:
+            if self.cost.matrix.max(initial=0.0) > LARGEST:
                 raise SeqpaError(
-                    f"update 'loss-augmented' takes costs up to {_LARGEST:g}: bring the largest, "
+                    f"update 'loss-augmented' takes costs up to {LARGEST:g}: bring the largest, "
                     f"{self.cost.matrix.max():g}, nearer to 1"
                 )
         if self.update == "max-loss" and not (self.cost.kind == "zero-one" or self.cost.is_whole):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from seqpa.errors import SeqpaError
 from seqpa.sequence.encode import Encoded
+from seqpa.sequence.learner import LARGEST
 from seqpa.sequence.pieces import joined, part
 
 CAPACITY = 1000
@@ -189,7 +190,7 @@ def _checked(
         _check_offsets(encoded.pair_indptr, len(gold) + 1, len(pair_features))
         _check_range(pair_features, 0, n_pairs)
         _check_values(encoded.pair_values, len(pair_features))
-    if not (np.isfinite(weights).all() and (weights > 0).all()):
+    if not ((weights > 0).all() and (weights <= LARGEST).all()):
         raise _damaged("a weight is not a positive number")
     return encoded, gold, weights
 

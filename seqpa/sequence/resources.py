@@ -25,6 +25,8 @@ from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.files import read_text
 
 Arrays = dict[str, NDArray]
+# Of an entry: at each token as many lengths are tried as entries of its first word have.
+MAX_ENTRY_WORDS = 100
 
 
 class Lexicon:
@@ -45,6 +47,12 @@ class Lexicon:
     def __init__(self, entries: Iterable[str | Sequence[str]]) -> None:
         split = (tuple(e.split() if isinstance(e, str) else e) for e in entries)
         self.entries = tuple(dict.fromkeys(entry for entry in split if entry))
+        for entry in self.entries:
+            if len(entry) > MAX_ENTRY_WORDS:
+                raise SeqpaError(
+                    f"a lexicon's entry begins with {entry[0]!r} and has {len(entry):,} words; "
+                    f"{MAX_ENTRY_WORDS} are the most"
+                )
         self._all = frozenset(self.entries)
         # First word -> the lengths of the entries that it begins, the longest first. Lengths, since
         # thousands of titles may begin with "The", and no list of names has many lengths.
@@ -99,7 +107,14 @@ class Lexicon:
         -------
         Lexicon
         """
-        return cls(_lines(path))
+        lines = _lines(path)
+        for number, line in enumerate(lines, 1):
+            if len(line) > 2 * MAX_ENTRY_WORDS and len(line.split()) > MAX_ENTRY_WORDS:
+                raise SeqpaError(
+                    f"{path}:{number}: an entry of {len(line.split()):,} words; "
+                    f"{MAX_ENTRY_WORDS} are the most: write one entry a line"
+                )
+        return cls(lines)
 
     def to_arrays(self, name: str) -> Arrays:
         """The entries as arrays.

@@ -38,6 +38,7 @@ class Column:
     ) -> None:
         self.name = name
         self.attributes = list(own)
+        self.place_of = {attribute: k for k, attribute in enumerate(own)}
         self.words: dict[str, int] = {}
         # The word itself is its own value, so it has no second numbering.
         self.values: list[dict[str, int]] = [self.words if a.kind is None else {} for a in own]
@@ -301,8 +302,11 @@ class FeatureTable:
             self.source[t] = source
         self.left, self.right, self.shift = np.array([*nodes], np.int64).reshape(-1, 3).T.copy()
         # Among the templates that look at the same source.
-        rank = [np.count_nonzero(self.source[:t] == s) for t, s in enumerate(self.source)]
-        self.rank = np.array(rank, np.int64)
+        ranks: dict[int, int] = {}
+        self.rank = np.zeros(len(self.templates), np.int64)
+        for t, s in enumerate(self.source.tolist()):
+            self.rank[t] = ranks.get(s, 0)
+            ranks[s] = ranks.get(s, 0) + 1
         self.lowest = np.array([min(offsets) for offsets in looked_at], np.int64)
         self.highest = np.array([max(offsets) for offsets in looked_at], np.int64)
 

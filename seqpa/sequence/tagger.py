@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from seqpa.errors import NotTrainedError, SeqpaError
 from seqpa.model import ModelFile, load_state, read_model, save_model, save_state
 from seqpa.sequence import training
-from seqpa.sequence.checks import (
+from seqpa.sequence.arguments import (
     check_parameters,
     check_whole,
     dev_pair,

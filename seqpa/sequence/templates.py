@@ -26,8 +26,14 @@ from dataclasses import dataclass
 
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.sequence.attributes import KINDS, Kind
+from seqpa.sequence.patterns import Pattern
 
 MAX_OFFSET = 99
+MAX_LENGTH = 10_000
+# Each template, and each place in a pattern, costs something at each token.
+MAX_TEMPLATES = 2000
+MAX_PARTS = 10_000
+MAX_PATTERN_PLACES = 2000
 _NAME = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
@@ -137,6 +143,10 @@ you mean 'suffix'?
     """
     if not isinstance(text, str):
         raise SeqpaError(f"a template is a string such as 'word[-1]|word[0]', not {text!r}")
+    if len(text) > MAX_LENGTH:
+        raise SeqpaError(
+            f"template {text[:20]!r}...: {len(text):,} characters, {MAX_LENGTH:,} are the most"
+        )
     check_columns(columns)
     return _Parser(text, columns).template()
 
@@ -170,7 +180,21 @@ def parse_all(texts: Iterable[str], columns: Sequence[str] = ("word",)) -> list[
                 f"template {text!r} is given twice (as {templates[template]!r} before)"
             )
         templates[template] = text
+    _check_work(list(templates))
     return list(templates)
+
+
+def _check_work(templates: list[Template]) -> None:
+    """Raise an error where all templates together ask for more than anybody means."""
+    attributes = {part.attribute for template in templates for part in template.parts}
+    patterns = {str(a.arguments[0]) for a in attributes if a.kind == "regex"}
+    for number, most, what in (
+        (len(templates), MAX_TEMPLATES, "templates"),
+        (sum(len(template.parts) for template in templates), MAX_PARTS, "parts of templates"),
+        (sum(Pattern(p).n_places for p in patterns), MAX_PATTERN_PLACES, "places in all patterns"),
+    ):
+        if number > most:
+            raise SeqpaError(f"there are {number:,} {what}: {most:,} are the most")
 
 
 def check_columns(columns: Sequence[str]) -> None:
@@ -336,8 +360,8 @@ class _Parser:
 
     def check_pattern(self, pattern: str, start: int) -> None:
         try:
-            re.compile(pattern)
-        except (re.error, RecursionError, OverflowError) as error:
+            Pattern(pattern)
+        except SeqpaError as error:
             raise self.fail(start, f"not a regular expression: {error}") from None
 
 

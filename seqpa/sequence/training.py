@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from seqpa._kernel import strings
 from seqpa.errors import SeqpaError
 from seqpa.evaluate import evaluate
+from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.decoder import Decoder, check_given
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.inputs import FeatureSource
@@ -309,7 +310,9 @@ def with_new(labels: list[str], flat: Labels) -> list[str]:
     """
     found = set(flat)
     found.discard(None)
-    return [*labels, *sorted(cast("set[str]", found) - set(labels))]
+    new = sorted(cast("set[str]", found) - set(labels))
+    check_label_names(new)
+    return [*labels, *new]
 
 
 def label_indices(flat: Labels, labels: list[str]) -> NDArray[np.int32]:

@@ -18,6 +18,14 @@ from numpy.typing import NDArray
 from seqpa._kernel.chain import FORBIDDEN
 from seqpa._kernel.store import Store
 from seqpa.errors import SeqpaError
+from seqpa.sequence.checks import (
+    MAX_CLOCK,
+    check_means,
+    check_rows,
+    check_transitions,
+    check_weights,
+    largest,
+)
 from seqpa.sequence.encode import Encoded
 
 Float32 = NDArray[np.float32]
@@ -80,15 +88,18 @@ class FrozenWeights:
     def validate(self) -> None:
         """Raise a SeqpaError unless every index stays inside its array: the kernel checks none."""
         K = self.n_labels
-        if not 1 <= K <= MAX_LABELS or self.transitions.shape != (K, K):
+        check_labels(K, None if self.pair_rows is None else len(self.pair_rows))
+        if K < 1 or self.transitions.shape != (K, K):
             raise SeqpaError(f"damaged model: transitions are not {K} × {K}")
-        check_rows(self.rows, self.arena, K, padded(K), "emission")
-        arrays = [self.arena, self.transitions]
+        self.check_sizes()
+        check_rows(self.rows, self.arena, K, padded(K), "feature")
         if self.pair_rows is not None and self.pair_arena is not None:
-            check_rows(self.pair_rows, self.pair_arena, K * padded(K), 0, "pair")
-            arrays.append(self.pair_arena)
-        if not all(np.isfinite(array).all() for array in arrays):
-            raise SeqpaError("damaged model: a weight is not a finite number")
+            check_rows(self.pair_rows, self.pair_arena, K, padded(K), "pair", pairs=True)
+
+    def check_sizes(self) -> None:
+        """Raise a SeqpaError where a weight is larger than any that can be tagged with."""
+        arrays = [self.arena, self.transitions]
+        check_weights(arrays if self.pair_arena is None else [*arrays, self.pair_arena])
 
     def stores(self) -> tuple[Store, Store | None]:
         """The kernel's stores over these arrays: single features, and label pairs'."""
@@ -146,46 +157,6 @@ def _row_weights(rows: Int32, arena: Float32, feature: int, n_labels: int) -> di
         return {k: weight for k, weight in enumerate(row) if weight}
     entries = arena[start : start + 2 * size].tolist()
     return dict(zip(map(int, entries[::2]), entries[1::2], strict=True))
-
-
-def check_rows(
-    rows: Int32,
-    arena: Float32,
-    n_labels: int,
-    width: int,
-    name: str,
-    spare: bool = False,
-) -> None:
-    """Raise a SeqpaError unless every row of a `Store` lies in its arena and names real labels.
-
-    width is 0 where no row may be dense. `spare`: a sparse row has a capacity of two or the next
-    power of two, as while training.
-    """
-    if rows.dtype != np.int32 or arena.dtype != np.float32:
-        raise SeqpaError(f"damaged model: the {name} arrays have the wrong type")
-    if rows.ndim != 2 or rows.shape[1] != 2 or arena.ndim != 1:
-        raise SeqpaError(f"damaged model: the {name} arrays have the wrong shape")
-    starts, sizes = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
-    capacity = sizes
-    if spare:
-        powers = 2 ** np.ceil(np.log2(np.maximum(sizes, 2)))
-        capacity = np.where(sizes > 0, powers, 0).astype(np.int64)
-    needs = np.where(sizes < 0, width, 2 * capacity)
-    lowest = -1 if width else 0
-    if len(rows) and (
-        sizes.min() < lowest or starts.min() < 0 or (starts + needs).max() > len(arena)
-    ):
-        raise SeqpaError(f"damaged model: an {name} row lies outside its array")
-    sparse = sizes > 0
-    counts = sizes[sparse]
-    if counts.size:
-        # Position of every entry's label: each row's start plus 0, 2, 4, ...
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        labels = arena[np.repeat(starts[sparse], counts) + 2 * within]
-        if not (
-            (labels >= 0).all() and (labels < n_labels).all() and (labels == labels // 1).all()
-        ):
-            raise SeqpaError(f"damaged model: an {name} row names a label that does not exist")
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,24 +279,22 @@ class TrainingStore:
 
     @staticmethod
     def validate(
-        arrays: dict[str, NDArray[Any]],
-        prefix: str,
-        n_labels: int,
-        width: int,
-        name: str,
-        second_order: bool,
+        arrays: dict[str, NDArray[Any]], prefix: str, n_labels: int, second_order: bool
     ) -> None:
         """Raise a SeqpaError unless `from_arrays` can trust these."""
         rows, arena, sums, gains = (
             arrays[f"{prefix}{each}"] for each in ("rows", "arena", "sums", "gains")
         )
-        check_rows(rows, arena, n_labels, width, name, spare=True)
+        name, pairs = ("pair", True) if prefix else ("feature", False)
+        check_rows(rows, arena, n_labels, padded(n_labels), name, spare=True, pairs=pairs)
         for array, size, dtype in (
             (sums, len(arena), np.float64),
             (gains, len(arena) if second_order else 0, np.float32),
         ):
             if array.shape != (size,) or array.dtype != dtype:
                 raise SeqpaError(f"damaged model: the {name} sums do not fit their weights")
+        check_means(arena, sums, float(arrays["clock"][0]))
+        _check_gains(gains)
 
 
 class TrainingWeights:
@@ -566,28 +535,32 @@ class TrainingWeights:
     def validate(arrays: dict[str, NDArray[Any]]) -> None:
         """Raise a SeqpaError unless `from_arrays` can trust these: the kernel checks no index."""
         K = len(arrays["transitions"])
+        check_labels(K, len(arrays["pair_rows"]) if "pair_rows" in arrays else None)
         width = padded(K)
         for name, dtype in (
             ("transitions", np.float32),
             ("transition_sums", np.float64),
             ("transition_gains", np.float32),
         ):
-            if arrays[name].shape != (K, width) or arrays[name].dtype != dtype:
+            if K < 1 or arrays[name].shape != (K, width) or arrays[name].dtype != dtype:
                 raise SeqpaError(
                     f"damaged model: {name} are not {K} × {width} numbers of {np.dtype(dtype)}"
                 )
-        if (
-            arrays["clock"].shape != (1,)
-            or arrays["clock"].dtype != np.float64
-            or arrays["second_order"].shape != (1,)
-        ):
-            raise SeqpaError("damaged model: the clock is not one number")
-        second_order = bool(arrays["second_order"][0])
-        TrainingStore.validate(arrays, "", K, width, "emission", second_order)
-        if "pair_rows" in arrays:
-            TrainingStore.validate(arrays, "pair_", K * width, 0, "pair", second_order)
-        if not all(np.isfinite(array).all() for array in arrays.values()):
-            raise SeqpaError("damaged model: a weight is not a finite number")
+        clock, second_order = arrays["clock"], arrays["second_order"]
+        if clock.shape != (1,) or clock.dtype != np.float64 or not 0 <= clock[0] <= MAX_CLOCK:
+            raise SeqpaError("damaged model: the clock is no number of sentences")
+        if second_order.shape != (1,) or second_order.dtype != np.bool_:
+            raise SeqpaError("damaged model: whether it is of second order is not told")
+        check_transitions(arrays["transitions"], arrays["transition_sums"], float(clock[0]))
+        _check_gains(arrays["transition_gains"])
+        for prefix in ("", "pair_") if "pair_rows" in arrays else ("",):
+            TrainingStore.validate(arrays, prefix, K, bool(second_order[0]))
+
+
+def _check_gains(gains: NDArray[np.float32]) -> None:
+    """AROW divides by 1 + gain."""
+    if not largest(gains) < np.inf or gains.min(initial=0.0) < 0:
+        raise SeqpaError("damaged model: a gain in precision is not a number from 0 on")
 
 
 def _first_capacity(n_rows: int) -> int:

@@ -1,0 +1,97 @@
+"""seqpa in river: the same estimators, in river's classes.
+
+They are seqpa's estimators, with all their parameters, and river's at once: `learn_one` and
+`predict_one` of dicts, river's pipelines, metrics and `clone`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+try:
+    from river import base
+except ImportError as error:  # pragma: no cover
+    raise ImportError("seqpa.river needs river: pip install river") from error
+
+from seqpa import estimators
+
+__all__ = [
+    "EllipsoidClassifier",
+    "HingeClassifier",
+    "MIRAClassifier",
+    "MiniBatchPAClassifier",
+    "PAClassifier",
+    "PARegressor",
+    "PAUniclass",
+    "PerceptronClassifier",
+]
+
+
+class _Labels(base.Classifier):
+    """What the classifiers add: shares of belief, and that there may be many labels."""
+
+    classes_: Any
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    def predict_proba_one(self, x: Mapping[Any, Any], **kwargs: Any) -> dict[Any, float]:
+        """The scores of the labels as shares of 1, which river's metrics ask for.
+
+        They are exp(score)/Σ exp, for two labels 1/(1 + exp(−score)), as river has them: the order
+        is that of the scores, but nobody has calibrated them.
+
+        Parameters
+        ----------
+        x : dict
+            Feature -> number.
+        **kwargs : object
+            Not used.
+
+        Returns
+        -------
+        dict
+            Label -> share; empty before anything was learned.
+        """
+        scores: dict[Any, float] = self.scores_one(x)  # type: ignore[attr-defined]
+        if not scores:
+            return {}
+        highest = max(scores.values())
+        parts = {label: math.exp(score - highest) for label, score in scores.items()}
+        total = sum(parts.values())
+        return {label: part / total for label, part in parts.items()}
+
+
+class PAClassifier(estimators.PAClassifier, _Labels):  # type: ignore[misc]  # noqa: D101
+    __doc__ = estimators.PAClassifier.__doc__
+
+
+class PerceptronClassifier(estimators.PerceptronClassifier, _Labels):  # type: ignore[misc]  # noqa: D101
+    __doc__ = estimators.PerceptronClassifier.__doc__
+
+
+class HingeClassifier(estimators.HingeClassifier, _Labels):  # type: ignore[misc]  # noqa: D101
+    __doc__ = estimators.HingeClassifier.__doc__
+
+
+class MIRAClassifier(estimators.MIRAClassifier, _Labels):  # type: ignore[misc]  # noqa: D101
+    __doc__ = estimators.MIRAClassifier.__doc__
+
+
+class MiniBatchPAClassifier(estimators.MiniBatchPAClassifier, _Labels):  # type: ignore[misc]  # noqa: D101
+    __doc__ = estimators.MiniBatchPAClassifier.__doc__
+
+
+class EllipsoidClassifier(estimators.EllipsoidClassifier, _Labels):  # type: ignore[misc]  # noqa: D101
+    __doc__ = estimators.EllipsoidClassifier.__doc__
+
+
+class PARegressor(estimators.PARegressor, base.Regressor):  # noqa: D101
+    __doc__ = estimators.PARegressor.__doc__
+
+
+class PAUniclass(estimators.PAUniclass, base.AnomalyDetector):  # noqa: D101
+    __doc__ = estimators.PAUniclass.__doc__

@@ -1,0 +1,111 @@
+"""What users hand to a tagger beside sentences, checked: parameters, dev sets, labels, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa.data.corpus import Corpus
+from seqpa.errors import SeqpaError
+from seqpa.sequence.inputs import check_sentences, flat_labels, is_list, lengths_of
+from seqpa.sequence.learner import LARGEST, NO_WEIGHTS, WITHOUT_C
+
+
+def check_parameters(parameters: Mapping[str, Any]) -> None:
+    """Raise a SeqpaError where a parameter of a tagger has a value that it cannot have.
+
+    >>> check_parameters({"epochs": 0})
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: epochs is 0: it must be a whole number from 1 on
+    """
+    for name in ("epochs", "n_best", "n_jobs", "patience", "batch_size"):
+        if name in parameters and not (name == "patience" and parameters[name] is None):
+            check_whole(name, parameters[name], 1)
+    for name in ("average", "shuffle", "warm_start"):
+        if not isinstance(parameters.get(name, True), (bool, np.bool_)):
+            raise SeqpaError(f"{name} is {parameters[name]!r}: it must be True or False")
+
+
+def check_whole(name: str, value: Any, least: int) -> int:
+    """The value as an int; a SeqpaError unless it is a whole number from `least` on.
+
+    >>> check_whole("k", np.int64(3), 1)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise SeqpaError(f"{name} is {value!r}: it must be a whole number from {least} on")
+    return int(value)
+
+
+def dev_pair(dev: Any) -> tuple[Any, list[list[str]]] | None:
+    """The sentences and label lists of a dev set; None where there is none."""
+    if dev is None:
+        return None
+    if isinstance(dev, Corpus):
+        X, y = dev, None
+    elif isinstance(dev, (list, tuple)) and len(dev) == 2:
+        X, y = dev
+    else:
+        raise SeqpaError("dev must be a pair (X, y) of sentences and labels, or a corpus")
+    try:
+        if not flat_labels(X, y):
+            raise SeqpaError("there is no token to score")
+    except SeqpaError as error:
+        raise SeqpaError(f"the dev set: {error}") from None
+    return X, X.y if y is None else [list(labels) for labels in y]
+
+
+def fixed_indices(X: Any, fixed: Any, labels: Sequence[str]) -> NDArray[np.int32]:
+    """The numbers of the labels that tokens must get, −1 where they are free.
+
+    >>> fixed_indices([["so", "it"], ["is"]], [[None, "P"], ["V"]], ["A", "P", "V"]).tolist()
+    [-1, 1, 2]
+    """
+    check_sentences(X)
+    if (
+        not is_list(fixed)
+        or not all(map(is_list, fixed))
+        or list(map(len, fixed)) != lengths_of(X).tolist()
+    ):
+        raise SeqpaError(
+            "fixed must hold a list for every sentence, in it one entry (a label or None) for "
+            "every token"
+        )
+    index = {label: k for k, label in enumerate(labels)}
+    flat: list[int] = []
+    for i, own in enumerate(fixed):
+        for label in own:
+            if label is not None and not (isinstance(label, str) and label in index):
+                raise SeqpaError(f"sentence {i + 1}: the fixed label {label!r} is unknown")
+            flat.append(-1 if label is None else index[label])
+    return np.array(flat, np.int32)
+
+
+def sentence_weights(sample_weight: Any, n: int, algorithm: str) -> NDArray[np.float64]:
+    """What the C of each of n sentences is multiplied by; nothing where no weights are given.
+
+    >>> sentence_weights([1, 0, 2.5], 3, "pa-i").tolist()
+    [1.0, 0.0, 2.5]
+    """
+    if sample_weight is None:
+        return NO_WEIGHTS
+    if algorithm in WITHOUT_C:
+        raise SeqpaError(
+            f"sample_weight scales C, which {algorithm!r} does not use: choose algorithm='pa-i'"
+        )
+    try:
+        weights = np.array(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        raise SeqpaError("sample_weight must hold a number for each sentence") from None
+    if weights.shape != (n,):
+        raise SeqpaError(f"sample_weight has the shape {weights.shape}; there are {n} sentences")
+    if not ((weights >= 0).all() and (weights <= LARGEST).all() and (weights > 0).any()):
+        raise SeqpaError(
+            f"sample_weight holds finite numbers, zero or above and up to {LARGEST:g}, and not "
+            f"only zeros"
+        )
+    return weights
