@@ -222,8 +222,8 @@ class TrainingRun:
             config=told_config(self.config),
             training_words=words,
         )
-        _write_json(self.outputs.history, self._told())
-        _write_json(self.outputs.metrics, metrics)
+        write_json(self.outputs.history, self._told())
+        write_json(self.outputs.metrics, metrics)
         if self.complete:
             self.checkpoint.unlink(missing_ok=True)
             self.outputs.progress.unlink(missing_ok=True)
@@ -259,7 +259,7 @@ class TrainingRun:
     # too many, which the epoch that is trained again replaces.
 
     def _save_checkpoint(self) -> None:
-        _write_json(self.outputs.progress, self._told())
+        write_json(self.outputs.progress, self._told())
         self.tagger.save_state(self.checkpoint)
 
     def _load_checkpoint(self) -> None:
@@ -440,5 +440,13 @@ def _from_line(line: dict[str, Any]) -> Epoch:
     return Epoch(**{field: line[key] for key, field in _HISTORY.items()})
 
 
-def _write_json(path: Path, content: Any) -> None:
+def write_json(path: Path, content: Any) -> None:
+    """Replace a file by JSON.
+
+    Parameters
+    ----------
+    path : Path
+    content : object
+        What JSON can hold.
+    """
     write_atomically(path, (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode())

@@ -40,6 +40,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config",),
     ("training_outputs",),
     ("training_run",),
+    ("online_run",),
     ("cluster", "tune"),
     ("report",),
     ("serve",),

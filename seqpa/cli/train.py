@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from seqpa.cli.epoch_line import epoch_line
+from seqpa.errors import SeqpaError
 
 if TYPE_CHECKING:
     from seqpa.sequence.learner import Epoch
@@ -49,6 +50,14 @@ def train(
     certificate: Annotated[
         bool, typer.Option("--certificate", help="Print the loss bounds of the run at the end.")
     ] = False,
+    online: Annotated[
+        bool,
+        typer.Option(
+            "--online",
+            help="One pass, each sentence tagged before it is learned from; data.train may be -, "
+            "standard input without an end. Ctrl-C ends it, and the model is written.",
+        ),
+    ] = False,
 ) -> None:
     """Train a tagger as a configuration file says.
 
@@ -63,6 +72,12 @@ def train(
     from seqpa.training_run import TrainingRun
 
     settings = load_config(config, setting or [])
+    if online:
+        from seqpa.cli.online import learn_online
+
+        if resume or certificate:
+            raise SeqpaError("--online goes with neither --resume nor --certificate")
+        return learn_online(settings, force)
     if resume and not force and Outputs(settings).is_made():
         print(f"nothing left to train: {settings.path('output', 'model')} is complete")
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from seqpa.config.schema import Config
 from seqpa.config.yaml_lines import read_mapping
 from seqpa.core.costs import Hierarchy
-from seqpa.data import Corpus, read
+from seqpa.data import Corpus, read, read_chunks
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.model import import_function
 from seqpa.sequence.presets import preset
@@ -34,17 +34,40 @@ def read_part(config: Config, part: str) -> Corpus:
     -------
     Corpus
     """
+    return read(data_name(config, part), **_reading(config))
+
+
+def read_part_chunks(config: Config, part: str) -> Iterator[Corpus]:
+    """The same piece by piece, as it comes: memory does not grow, and a pipe flows.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration; the file ``-`` is standard input.
+    part : str
+        train, dev or test.
+
+    Yields
+    ------
+    Corpus
+    """
+    return read_chunks(data_name(config, part), **_reading(config))
+
+
+def _reading(config: Config) -> dict[str, Any]:
     data = config.data
-    return read(
-        data_name(config, part),
-        format=data.format,
-        columns=data.columns,
-        label=data.label,
-        encoding=data.encoding,
-        scheme=data.scheme or _scheme_of_constraints(config),
-        labels=data.labels,
-        max_sentence_tokens=data.max_sentence_tokens,
-    )
+    scheme: str | None = data.scheme
+    if scheme is None and data.unlabelled is None:
+        scheme = _scheme_of_constraints(config)
+    return {
+        "format": data.format,
+        "columns": data.columns,
+        "label": data.label,
+        "encoding": data.encoding,
+        "scheme": scheme,
+        "labels": data.labels,
+        "max_sentence_tokens": data.max_sentence_tokens,
+    }
 
 
 def _scheme_of_constraints(config: Config) -> str | None:
@@ -100,8 +123,9 @@ def data_name(config: Config, part: str) -> str:
     >>> data_name(config, "train")
     'treebank[:3000]'
     """
-    if config.data.format == "nltk":
-        return str(getattr(config.data, part))
+    name = str(getattr(config.data, part))
+    if config.data.format == "nltk" or name == "-":
+        return name
     return str(config.path("data", part))
 
 

@@ -133,7 +133,8 @@ def set_value(values: dict[str, Any], places: dict[Loc, str], setting: str) -> L
         if not isinstance(inside, dict):
             raise SeqpaError(f"{place}: {'.'.join(loc[: i + 1])} is no section")
         places.setdefault(loc[: i + 1], place)
-    inside[loc[-1]] = _parsed(text, place)[1]
+    # A dash alone is standard input, as everywhere on a command line, and no list with one entry.
+    inside[loc[-1]] = "-" if text.strip() == "-" else _parsed(text, place)[1]
     for old in [known for known in places if known[: len(loc)] == loc]:
         del places[old]
     places[loc] = place
