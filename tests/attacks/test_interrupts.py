@@ -165,7 +165,7 @@ words = [f"w{k}" for k in range(3000)]
 tagger = SequenceTagger(["word[0]", "suffix(2)[0]", "word[-1]|word[0]"], random_state=0)
 for k in itertools.count():
     try:
-        if k == 0:
+        if k == 1:  # there is something to tag with
             print("begun", flush=True)
         sentence = [words[(k * 7 + i * i) % 3000] for i in range(12)]
         labels = [f"L{(k + i) % 9}" for i in range(12)]
