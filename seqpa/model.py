@@ -34,6 +34,7 @@ from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.inputs import FeatureSource
+from seqpa.sequence.replay import Reservoir
 from seqpa.sequence.resources import pack_strings, unpack_strings
 from seqpa.sequence.trained import Trained
 from seqpa.sequence.training import OnlineTotals, TrainingState
@@ -554,7 +555,13 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
         "data": state.data,
         "online": astuple(state.online),
         "generator": generators.plain_state(state.rng),
+        "reservoir": {
+            "seen": state.reservoir.seen,
+            "capacity": state.reservoir.capacity,
+            "generator": generators.plain_state(state.reservoir.rng),
+        },
     }
+    arrays |= {f"reservoir.{name}": array for name, array in state.reservoir.to_arrays().items()}
     write_file(path, "state", header, arrays)
 
 
@@ -611,17 +618,33 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
         best = _frozen(arrays, "best.", len(labels))
         best.validate()
         _check_sizes(source, len(best.rows), best.pair_rows)
+    rng = generators.restored(header["generator"])
+    reservoir = Reservoir.beside(rng)
+    if "reservoir" in header:  # states of earlier versions have none
+        stored = header["reservoir"]
+        reservoir = Reservoir.from_arrays(
+            {
+                name.removeprefix("reservoir."): array
+                for name, array in arrays.items()
+                if name.startswith("reservoir.")
+            },
+            generators.restored(stored["generator"]),
+            _count(stored, "seen"),
+            _count(stored, "capacity"),
+            (len(labels), source.encoder.n_features, source.n_pair_features),
+        )
     return TrainingState(
         source=source,
         labels=labels,
         weights=TrainingWeights.from_arrays(training),
-        rng=generators.restored(header["generator"]),
+        rng=rng,
         epoch=_count(header, "epoch"),
         best_epoch=min(_count(header, "best_epoch"), _count(header, "epoch")),
         best_score=best_score,
         best=best,
         data=_marks(header["data"]),
         online=_online(header["online"]),
+        reservoir=reservoir,
     )
 
 

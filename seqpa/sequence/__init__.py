@@ -28,10 +28,12 @@ Numbers to labels
     `composed`     weights that are added up before tagging, so that tokens have fewer rows
     `tagging`      sentences in, label lists out, as fast as it goes
     `explain`      why a token got its label
+    `select`       which sentences to label next
 Training
     `batches`      several sentences, one step
     `learner`      one epoch: decode, cost, τ, update
     `generators`   the states of random generators, for files
+    `replay`       some of the earlier sentences, to be learned again (cut and joined by `pieces`)
     `training`     the loop over epochs, the dev set, patience; what is kept between epochs
     `arguments`    parameters, dev sets, fixed labels and weights that users give
     `live`         tagging with weights that are being trained

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence.inputs import check_sentences, flat_labels, is_list, lengths_of
-from seqpa.sequence.learner import NO_WEIGHTS
-
-_WITHOUT_C = ("perceptron", "pa")
+from seqpa.sequence.learner import LARGEST, NO_WEIGHTS, WITHOUT_C
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
@@ -95,7 +93,7 @@ def sentence_weights(sample_weight: Any, n: int, algorithm: str) -> NDArray[np.f
     """
     if sample_weight is None:
         return NO_WEIGHTS
-    if algorithm in _WITHOUT_C:
+    if algorithm in WITHOUT_C:
         raise SeqpaError(
             f"sample_weight scales C, which {algorithm!r} does not use: choose algorithm='pa-i'"
         )
@@ -105,6 +103,9 @@ def sentence_weights(sample_weight: Any, n: int, algorithm: str) -> NDArray[np.f
         raise SeqpaError("sample_weight must hold a number for each sentence") from None
     if weights.shape != (n,):
         raise SeqpaError(f"sample_weight has the shape {weights.shape}; there are {n} sentences")
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights > 0).any()):
-        raise SeqpaError("sample_weight holds finite numbers, zero or above, and not only zeros")
+    if not ((weights >= 0).all() and (weights <= LARGEST).all() and (weights > 0).any()):
+        raise SeqpaError(
+            f"sample_weight holds finite numbers, zero or above and up to {LARGEST:g}, and not "
+            f"only zeros"
+        )
     return weights

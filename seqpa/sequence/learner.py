@@ -8,7 +8,7 @@ function, look for a competitor among the n best, and give a full store more mem
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
@@ -42,10 +42,12 @@ ALGORITHMS = {
     "pa-ls": "PA-LS",
     "arow": "PA-II",
 }
+WITHOUT_C = ("perceptron", "pa")
 IN_BATCHES = ("pa-i", "pa-ii", "pa-ls")
 UPDATES = ("prediction-based", "loss-augmented", "max-loss", "n-best")
-# The largest cost that float32 scores bear beside that of a forbidden label, −1e30.
-_LARGEST = 1e15
+# The largest cost, and the largest weight of a sentence: float32 scores bear no more beside that of
+# a forbidden label, −1e30.
+LARGEST = 1e15
 NO_WEIGHTS: NDArray[np.float64] = np.zeros(0)  # every sentence counts as one
 _UNKNOWN = -1.0
 
@@ -94,6 +96,13 @@ class Epoch:
     seconds: float = 0.0
     dev_score: float | None = None
     best: bool = True
+
+    def plus(self, other: Epoch) -> Epoch:
+        """The sums of both, as one pass without a record."""
+        names = ["sentences", "tokens", "wrong_sentences", "wrong_tokens", "updates"]
+        names += ["cost", "loss", "squared_loss", "seconds"]
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return replace(self, order=None, record=None, **sums)
 
     @property
     def tokens_per_second(self) -> float:
@@ -176,9 +185,9 @@ class ChainLearner:
                     "update 'loss-augmented' needs a cost that is a sum over tokens: 'hamming', a "
                     "matrix or a Hierarchy; for others choose 'prediction-based' or 'n-best'"
                 )
-            if self.cost.matrix.max(initial=0.0) > _LARGEST:
+            if self.cost.matrix.max(initial=0.0) > LARGEST:
                 raise SeqpaError(
-                    f"update 'loss-augmented' takes costs up to {_LARGEST:g}: bring the largest, "
+                    f"update 'loss-augmented' takes costs up to {LARGEST:g}: bring the largest, "
                     f"{self.cost.matrix.max():g}, nearer to 1"
                 )
         if self.update == "max-loss" and not (self.cost.kind == "zero-one" or self.cost.is_whole):

@@ -8,7 +8,6 @@ after an update, never between.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from seqpa.sequence.constraints import Penalties, penalties
 from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.explain import Evidence
+from seqpa.sequence.pieces import part
 from seqpa.sequence.tagging import cut
 from seqpa.sequence.training import TrainingState
 
@@ -52,25 +52,25 @@ class LiveTagging:
         self, X: Any, fixed: NDArray[np.int32] | None = None, n_jobs: int = 1
     ) -> list[list[str]]:
         """The best labels of each sentence; `fixed` as `Decoder.decode` takes it."""
-        encoded = self._encoded(X)
+        encoded = self.encoded(X)
         found: list[list[str]] = []
         for run in cut(encoded.starts, _RUN):
-            part = _part(encoded, run)
-            numbered, decoder, labels, _ = self._read(part)
+            own = part(encoded, run)
+            numbered, decoder, labels, _ = self._read(own)
             begin = encoded.starts[run.start]
-            given = None if fixed is None else fixed[begin : begin + part.starts[-1]]
+            given = None if fixed is None else fixed[begin : begin + own.starts[-1]]
             path = decoder.decode(numbered, given, run.start)
-            found += strings.spell(labels, path, part.starts)
+            found += strings.spell(labels, path, own.starts)
         return found
 
     def prepared(self, X: Any) -> tuple[Encoded, Decoder]:
         """The sentences, and a decoder for them alone."""
-        numbered, decoder, _, _ = self._read(self._encoded(X))
+        numbered, decoder, _, _ = self._read(self.encoded(X))
         return numbered, decoder
 
     def evidence(self, sentence: Any) -> Evidence:
         """What an explanation of one sentence needs."""
-        encoded = self._encoded([sentence])
+        encoded = self.encoded([sentence])
         numbered, decoder, labels, weights = self._read(encoded)
         with self._lock:
             encoder = self.state.source.encoder
@@ -87,7 +87,8 @@ class LiveTagging:
             pair_feature_name=pair_names.__getitem__,
         )
 
-    def _encoded(self, X: Any) -> Encoded:
+    def encoded(self, X: Any) -> Encoded:
+        """The sentences by the numbers of their features, as every look at them numbers them."""
         with self._lock:
             self.state.settle()
             return self.state.source.transform(X)
@@ -102,35 +103,3 @@ class LiveTagging:
         if rules is None or rules[0] is not labels:
             rules = self._rules = labels, penalties(self.constraints, labels)
         return numbered, Decoder(weights, rules[1]), labels, weights
-
-
-def _part(encoded: Encoded, run: slice) -> Encoded:
-    """The sentences `run` of some, as sentences of their own."""
-    starts = encoded.starts[run.start : run.stop + 1]
-    if len(starts) == len(encoded.starts):
-        return encoded
-    begin, end = int(starts[0]), int(starts[-1])
-
-    def cut_out(
-        indptr: NDArray[np.int64] | None,
-        features: NDArray[np.int32] | None,
-        values: NDArray[np.float32] | None,
-    ) -> tuple[Any, Any, Any]:
-        if indptr is None or features is None:
-            return None, None, None
-        own = indptr[begin : end + 1]
-        where = slice(int(own[0]), int(own[-1]))
-        return own - own[0], features[where], None if values is None else values[where]
-
-    indptr, features, values = cut_out(encoded.indptr, encoded.features, encoded.values)
-    pairs = cut_out(encoded.pair_indptr, encoded.pair_features, encoded.pair_values)
-    return replace(
-        encoded,
-        starts=starts - begin,
-        indptr=indptr,
-        features=features,
-        values=values,
-        pair_indptr=pairs[0],
-        pair_features=pairs[1],
-        pair_values=pairs[2],
-    )

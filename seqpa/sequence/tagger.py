@@ -29,6 +29,7 @@ from seqpa.sequence.explain import TokenExplanation, explain
 from seqpa.sequence.inputs import FeatureSource, flat_labels, given_labels, lengths_of
 from seqpa.sequence.learner import ChainLearner, Epoch, Lesson
 from seqpa.sequence.live import LiveTagging
+from seqpa.sequence.select import select
 from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.trained import Learned, Trained
 from seqpa.sequence.training import Labels, TrainingData, TrainingState, label_indices
@@ -232,7 +233,9 @@ class SequenceTagger:
             )
         state.data = marks
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SequenceTagger:
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, replay: int = 0
+    ) -> SequenceTagger:
         """Learn from new sentences, in the order given, with new features and new labels.
 
         Nothing learned before is forgotten, and a sentence costs what it costs, however large the
@@ -248,17 +251,25 @@ class SequenceTagger:
             Not needed where X is a corpus with labels. None stands for a label that is not given.
         sample_weight : None or list of numbers
             What the C of each sentence is multiplied by.
+        replay : int
+            So many earlier sentences, drawn at random, are learned again in between, against
+            forgetting. They are drawn from a sample of at most 1,000 sentences of `fit`,
+            `partial_fit` and `learn_one`, which models and copies do not have.
 
         Returns
         -------
         SequenceTagger
             Itself.
         """
-        self._learn(X, y, sample_weight)
+        self._learn(X, y, sample_weight, replay)
         return self
 
     def learn_one(
-        self, tokens: Sequence[Any], labels: Sequence[str | None], weight: float = 1.0
+        self,
+        tokens: Sequence[Any],
+        labels: Sequence[str | None],
+        weight: float = 1.0,
+        replay: int = 0,
     ) -> Lesson:
         """Predict one sentence, be told its labels, and learn from it.
 
@@ -269,6 +280,8 @@ class SequenceTagger:
             None stands for a label that is not given.
         weight : float
             What C is multiplied by for this sentence.
+        replay : int
+            So many earlier sentences are learned again after it; see `partial_fit`.
 
         Returns
         -------
@@ -283,17 +296,19 @@ class SequenceTagger:
         >>> tagger.learn_one(["it", "is"], ["P", "V"]).predicted
         ['P', 'V']
         """
-        epoch, path, names = self._learn([tokens], [labels], None if weight == 1.0 else [weight])
+        weights = None if weight == 1.0 else [weight]
+        epoch, path, names = self._learn([tokens], [labels], weights, replay)
         loss, tau, _, cost = epoch.record[0].tolist() if epoch.record is not None else [0.0] * 4
         return Lesson([names[k] for k in path], cost, loss, tau, epoch.wrong_tokens)
 
     def _learn(
-        self, X: Any, y: Any, sample_weight: Any
+        self, X: Any, y: Any, sample_weight: Any, replay: int
     ) -> tuple[Epoch, NDArray[np.int32], list[str]]:
         """Learn online; the pass, what was predicted for the last sentence, and the labels."""
         self.check_parameters()
         flat = given_labels(X, y)
         importance = sentence_weights(sample_weight, len(X), self.algorithm)
+        check_whole("replay", replay, 0)
         learned = self._learned
         with learned.lock:
             if learned.is_fitted:
@@ -314,17 +329,15 @@ class SequenceTagger:
             gold = label_indices(flat, labels)
             starts = starts_of(lengths_of(X), len(flat))
             check_given(gold, starts, learner.rules, labels)
+            replayed = state.reservoir.draw(replay)
             before = None
-            if learner.cost.kind == "python" and len(starts) > 2:
+            if learner.cost.kind == "python" and len(starts) + len(replayed) > 2:
                 # The user's function may fail after some sentences: then none was learned.
                 before = state.labels, state.weights.copy()
             encoded = state.extend(X, flat)
             data = TrainingData(encoded, gold, importance)
-            order = data.without_zeros(np.arange(len(encoded.starts) - 1, dtype=np.int64))
             try:
-                epoch, path = learner.trained_on(
-                    state.weights, encoded, gold, order, len(order) == 1, importance
-                )
+                epoch, path = training.lesson(state, learner, data, replayed)
             except BaseException:
                 if before is not None:
                     state.labels, state.weights = before
@@ -334,6 +347,7 @@ class SequenceTagger:
             state.data, state.best_epoch = None, state.epoch
             learned.seen_with = self._what_is_seen()
             learned.go_live(state)
+            state.reservoir.add(encoded, gold, importance)
             return epoch, path, labels
 
     @property
@@ -471,6 +485,41 @@ class SequenceTagger:
             margins = decoder.margins(encoded, i)
             result.append((float(margins.min(initial=np.inf)), margins.tolist()))
         return result
+
+    def select(
+        self, X: Any, n: int, strategy: str = "margin", random_state: Any = None
+    ) -> list[int]:
+        """Which n sentences to label next, that which is asked for first first.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+            Without labels; labels are not looked at.
+        n : int
+            How many; fewer come back where there are fewer. Empty sentences are never chosen.
+        strategy : "margin", "least-confident", "entropy", "density" or "random"
+            The smallest margin of the best label sequence over the second by √length; the smallest
+            share of the best in a softmax over the `n_best` best; the largest entropy of that
+            softmax; the same, weighed by how like the other sentences a sentence is; or chance.
+        random_state : None, an int or a generator
+            For "random"; None takes the tagger's own.
+
+        Returns
+        -------
+        list of int
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"], average=False)
+        >>> _ = tagger.learn_one(["so", "it", "is"], ["A", "P", "V"])
+        >>> tagger.select([["so", "it"], ["new", "words"], []], 1)
+        [1]
+        """
+        check_whole("n", n, 0)
+        rng = training.generator(self.random_state if random_state is None else random_state)
+        tagging = self._tagging()
+        plain = tagging.encoded(X) if strategy == "density" else None
+        return select(*tagging.prepared(X), plain, n, strategy, self.n_best, rng)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The share of tokens that get the right label."""

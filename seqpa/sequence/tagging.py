@@ -61,6 +61,10 @@ class Tagging:
                     self._made = walk, Decoder(weights, rules)
         return self._made
 
+    def encoded(self, X: Any) -> Encoded:
+        """The sentences by the numbers of all their features."""
+        return self._source.transform(X)
+
     def prepared(self, X: Any) -> tuple[Encoded, Decoder]:
         """The sentences, and a decoder for them."""
         walk, decoder = self._ready()

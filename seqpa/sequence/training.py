@@ -20,10 +20,11 @@ from seqpa._kernel import strings
 from seqpa.errors import SeqpaError
 from seqpa.evaluate import evaluate
 from seqpa.sequence.checks import check_label_names
-from seqpa.sequence.decoder import Decoder
+from seqpa.sequence.decoder import Decoder, check_given
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.inputs import FeatureSource
-from seqpa.sequence.learner import NO_WEIGHTS, ChainLearner, Epoch
+from seqpa.sequence.learner import NO_WEIGHTS, WITHOUT_C, ChainLearner, Epoch
+from seqpa.sequence.replay import Kept, Reservoir, together
 from seqpa.sequence.weights import FrozenWeights, TrainingWeights, check_labels
 
 Labels = Sequence[str | None]  # None: the label is not given
@@ -84,6 +85,8 @@ class TrainingState:
     data : None or list of int
         By what the data in training are known again; None after other data came.
     online : OnlineTotals
+    reservoir : Reservoir
+        Some of the sentences so far, to be learned again beside new ones.
     """
 
     source: FeatureSource
@@ -96,6 +99,11 @@ class TrainingState:
     best: FrozenWeights | None = None
     data: list[int] | None = None
     online: OnlineTotals = field(default_factory=OnlineTotals)
+    reservoir: Reservoir = field(default=cast("Reservoir", None))
+
+    def __post_init__(self) -> None:
+        if self.reservoir is None:
+            self.reservoir = Reservoir.beside(self.rng)
 
     def is_over(self, epochs: int, patience: int | None) -> bool:
         """Whether all epochs are done, or too many came and went without a better dev score."""
@@ -210,6 +218,8 @@ def run(
             data.importance,
         )
         seconds = time.perf_counter() - begun
+        if state.epoch == 0:
+            state.reservoir.add(data.encoded, data.gold, data.importance)
         state.online = state.online.plus(done)
         state.epoch += 1
         score, best = None, True
@@ -223,6 +233,67 @@ def run(
         if best:
             state.best_epoch = state.epoch
         yield replace(done, number=state.epoch, seconds=seconds, dev_score=score, best=best)
+
+
+def lesson(
+    state: TrainingState, learner: ChainLearner, data: TrainingData, replayed: Sequence[Kept]
+) -> tuple[Epoch, NDArray[np.int32]]:
+    """One pass in the order given, earlier sentences evenly in between.
+
+    Parameters
+    ----------
+    state : TrainingState
+        Its weights move.
+    learner : ChainLearner
+    data : TrainingData
+        What is new.
+    replayed : sequence of Kept
+        What is learned again; the first comes behind the first that is new.
+
+    Returns
+    -------
+    epoch : Epoch
+        Of what is new alone.
+    predicted : (tokens,) array
+        The labels that were predicted for the last sentence that is new.
+    """
+    order = data.without_zeros(np.arange(len(data.encoded.starts) - 1, dtype=np.int64))
+    one = len(order) == 1
+    if not replayed or not len(order):
+        return learner.trained_on(
+            state.weights, data.encoded, data.gold, order, one, data.importance
+        )
+    encoded, gold, weights = together(replayed)
+    check_replayed(gold, encoded.starts, learner)
+    done: Epoch | None = None
+    n, k = len(order), len(replayed)
+    # As evenly as it goes: after new sentence number j come the earlier ones up to k (j + 1)/n.
+    pieces = min(n, k)
+    for piece in range(pieces):
+        new = order[n * piece // pieces : n * (piece + 1) // pieces]
+        epoch, predicted = learner.trained_on(
+            state.weights, data.encoded, data.gold, new, one, data.importance
+        )
+        done = epoch if done is None else done.plus(epoch)
+        old = np.arange(k * piece // pieces, k * (piece + 1) // pieces, dtype=np.int64)
+        uses_C = learner.algorithm not in WITHOUT_C
+        learner.epoch(
+            state.weights, encoded, gold, old, importance=weights if uses_C else NO_WEIGHTS
+        )
+    assert done is not None
+    return done, predicted
+
+
+def check_replayed(
+    gold: NDArray[np.int32], starts: NDArray[np.int64], learner: ChainLearner
+) -> None:
+    """Raise a SeqpaError where earlier sentences break rules that came later."""
+    try:
+        check_given(gold, starts, learner.rules, learner.labels)
+    except SeqpaError as error:
+        raise SeqpaError(
+            f"of the earlier sentences drawn for replay, {error}; or learn without replay"
+        ) from None
 
 
 def dev_score(gold: list[list[str]], predicted: list[list[str]]) -> float:

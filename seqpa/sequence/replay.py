@@ -1,0 +1,215 @@
+"""A reservoir of earlier sentences, from which some are learned again, against forgetting.
+
+Of all sentences so far each is in the reservoir with the same probability, however many there were
+(Vitter's algorithm R). They are kept encoded: the numbers of features and labels never change.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa.errors import SeqpaError
+from seqpa.sequence.encode import Encoded
+from seqpa.sequence.learner import LARGEST
+from seqpa.sequence.pieces import joined, part
+
+CAPACITY = 1000
+_MOST = 10**6
+# The arrays of an `Encoded`, with their types.
+_FIELDS = {
+    "starts": np.int64,
+    "indptr": np.int64,
+    "features": np.int32,
+    "values": np.float32,
+    "pair_indptr": np.int64,
+    "pair_features": np.int32,
+    "pair_values": np.float32,
+}
+
+
+class Kept(NamedTuple):
+    """A sentence of the reservoir: encoded, its labels (−1: not given), and its weight."""
+
+    encoded: Encoded
+    gold: NDArray[np.int32]
+    weight: float
+
+
+class Reservoir:
+    """A bounded sample of all sentences so far.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Decides what is kept, and what is drawn.
+    capacity : int
+        How many sentences are kept at most.
+
+    Examples
+    --------
+    >>> reservoir = Reservoir(np.random.default_rng(0), capacity=2)
+    >>> one = Encoded(np.array([0, 1]), np.array([0, 1]), np.array([7], np.int32))
+    >>> for label in range(5):
+    ...     reservoir.add(one, np.array([label], np.int32), np.zeros(0))
+    >>> len(reservoir), reservoir.seen
+    (2, 5)
+    """
+
+    def __init__(self, rng: np.random.Generator, capacity: int = CAPACITY) -> None:
+        self.rng = rng
+        self.capacity = capacity
+        self.seen = 0
+        self._kept: list[Kept] = []
+
+    @classmethod
+    def beside(cls, rng: np.random.Generator) -> Reservoir:
+        """An empty one whose generator follows from another, which does not move."""
+        return cls(np.random.default_rng(int(copy.deepcopy(rng).integers(2**63))))
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def add(
+        self, encoded: Encoded, gold: NDArray[np.int32], importance: NDArray[np.float64]
+    ) -> None:
+        """Offer sentences, with their labels and weights (empty: all weigh one). Those of no
+        tokens or no weight are passed over."""
+        sizes = np.diff(encoded.starts).tolist()
+        weights = importance.tolist() if len(importance) else [1.0] * len(sizes)
+        offered = [i for i, size in enumerate(sizes) if size and weights[i]]
+        slots = np.arange(self.seen, self.seen + len(offered))
+        drawn = slots >= self.capacity
+        if drawn.any():
+            slots[drawn] = self.rng.integers(0, slots[drawn] + 1)
+        # What a later one of the same call replaces is not cut out at all.
+        last = dict(zip(slots.tolist(), offered, strict=True))
+        self.seen += len(offered)
+        for slot in sorted(slot for slot in last if slot < self.capacity):
+            i = last[slot]
+            begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
+            own = _copied(part(encoded, slice(i, i + 1)))
+            self._kept[slot : slot + 1] = [Kept(own, gold[begin:end].copy(), weights[i])]
+
+    def draw(self, k: int) -> list[Kept]:
+        """k different sentences at random; all, if there are no more."""
+        if k == 0 or not self._kept:
+            return []
+        n = len(self._kept)
+        return [self._kept[i] for i in self.rng.choice(n, min(k, n), replace=False)]
+
+    # For the training state's file
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """All sentences; the generator, `seen` and `capacity` are saved apart."""
+        if not self._kept:
+            return {}
+        encoded, gold, weights = together(self._kept)
+        arrays = {name: getattr(encoded, name) for name in _FIELDS}
+        arrays |= {"gold": gold, "weights": weights}
+        return {name: array for name, array in arrays.items() if array is not None}
+
+    @classmethod
+    def from_arrays(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        rng: np.random.Generator,
+        seen: int,
+        capacity: int,
+        sizes: tuple[int, int, int | None],
+    ) -> Reservoir:
+        """The inverse, with every index checked: the kernel checks none.
+
+        sizes : how many labels, features and features of label pairs there are
+        """
+        made = cls(rng, capacity)
+        made.seen = seen
+        if not 1 <= capacity <= _MOST or seen < 0:
+            raise _damaged("its size is impossible")
+        if arrays:
+            encoded, gold, weights = _checked(arrays, *sizes)
+            lengths = np.diff(encoded.starts)
+            ends = np.cumsum(lengths)
+            for i, end in enumerate(ends.tolist()):
+                own = gold[end - int(lengths[i]) : end].copy()
+                sentence = _copied(part(encoded, slice(i, i + 1)))
+                made._kept.append(Kept(sentence, own, float(weights[i])))
+        if len(made) > min(capacity, seen):
+            raise _damaged("it holds more sentences than there were")
+        return made
+
+
+def together(
+    kept: Sequence[Kept],
+) -> tuple[Encoded, NDArray[np.int32], NDArray[np.float64]]:
+    """Some sentences one after another: encoded, their labels, their weights."""
+    return (
+        joined([own.encoded for own in kept]),
+        np.concatenate([own.gold for own in kept]),
+        np.array([own.weight for own in kept]),
+    )
+
+
+def _copied(encoded: Encoded) -> Encoded:
+    """With arrays of its own: a view would keep all sentences in memory."""
+    arrays = {name: getattr(encoded, name) for name in _FIELDS}
+    own: dict[str, Any] = {n: None if a is None else a.copy() for n, a in arrays.items()}
+    return Encoded(**own)
+
+
+def _damaged(what: str) -> SeqpaError:
+    return SeqpaError(f"is damaged: the reservoir of earlier sentences: {what}")
+
+
+def _checked(
+    arrays: Mapping[str, NDArray[Any]], n_labels: int, n_features: int, n_pairs: int | None
+) -> tuple[Encoded, NDArray[np.int32], NDArray[np.float64]]:
+    for name, dtype in {**_FIELDS, "gold": np.int32, "weights": np.float64}.items():
+        optional = name in ("values", "pair_values") or (name in _FIELDS and "pair" in name)
+        if name not in arrays and not optional:
+            raise _damaged(f"{name} is missing")
+        if name in arrays and (arrays[name].dtype != dtype or arrays[name].ndim != 1):
+            raise _damaged(f"{name} is of another type")
+    encoded = Encoded(*(arrays.get(name) for name in _FIELDS))  # type: ignore[arg-type]
+    gold, weights = arrays["gold"], arrays["weights"]
+    _check_offsets(encoded.starts, len(weights) + 1, len(gold))
+    _check_offsets(encoded.indptr, len(gold) + 1, len(encoded.features))
+    _check_range(encoded.features, 0, n_features)
+    _check_range(gold, -1, n_labels)
+    _check_values(encoded.values, len(encoded.features))
+    if (encoded.pair_indptr is None) != (n_pairs is None) or (encoded.pair_features is None) != (
+        n_pairs is None
+    ):
+        raise _damaged("features of label pairs are missing, or there should be none")
+    if n_pairs is not None and encoded.pair_indptr is not None:
+        pair_features = arrays["pair_features"]
+        _check_offsets(encoded.pair_indptr, len(gold) + 1, len(pair_features))
+        _check_range(pair_features, 0, n_pairs)
+        _check_values(encoded.pair_values, len(pair_features))
+    if not ((weights > 0).all() and (weights <= LARGEST).all()):
+        raise _damaged("a weight is not a positive number")
+    return encoded, gold, weights
+
+
+def _check_offsets(offsets: NDArray[np.int64], count: int, end: int) -> None:
+    if (
+        len(offsets) != count
+        or offsets[0] != 0
+        or offsets[-1] != end
+        or (np.diff(offsets) < 0).any()
+    ):
+        raise _damaged("its parts do not fit together")
+
+
+def _check_range(numbers: NDArray[np.int32], least: int, end: int) -> None:
+    if numbers.min(initial=least) < least or numbers.max(initial=-1) >= end:
+        raise _damaged("it names what is not there")
+
+
+def _check_values(values: NDArray[np.float32] | None, n: int) -> None:
+    if values is not None and not (len(values) == n and np.isfinite(values).all()):
+        raise _damaged("feature values are wrong")
