@@ -59,9 +59,20 @@ _MAX_COUNT = 2**53  # of epochs, tokens, mistakes: JSON's readers keep whole num
 
 
 def function_name(function: Callable[..., Any]) -> str | None:
-    """ "module:function", or None where that would not find it again, as with a lambda, the method
-    of an object, or a function whose name now stands for another.
+    """The name "module:function" under which a function is found again, or None.
 
+    None for a lambda, the method of an object, or a function whose name now stands for another.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
     >>> from seqpa.sequence.costs import span
     >>> function_name(span)
     'seqpa.sequence.costs:span'
@@ -79,7 +90,26 @@ def function_name(function: Callable[..., Any]) -> str | None:
 
 
 def import_function(name: str) -> Callable[..., Any]:
-    """The function that "module:function" names."""
+    """The function that "module:function" names.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    SeqpaError
+        If it cannot be imported, or is no function.
+
+    Examples
+    --------
+    >>> import_function("math:floor")(2.5)
+    2
+    """
     module, _, attribute = name.partition(":")
     try:
         found: Any = import_module(module)
@@ -93,7 +123,13 @@ def import_function(name: str) -> Callable[..., Any]:
 
 
 class UnloadedFunction:
-    """Stands for a function that a file names and nobody allowed to import; calling it tells."""
+    """Stands for a function that a file names and nobody allowed to import; calling it tells.
+
+    Parameters
+    ----------
+    name : str or None
+        "module:function", where the file tells it.
+    """
 
     def __init__(self, name: str | None) -> None:
         self.name = name
@@ -265,7 +301,7 @@ def _halved(weights: Mapping[str, NDArray[Any]], n_labels: int) -> Arrays:
 class ModelFile:
     """A model file whose structure and checksum were verified; `open` makes a tagger's parts of it.
 
-    Attributes
+    Parameters
     ----------
     path : Path
     header : dict
@@ -296,6 +332,11 @@ class ModelFile:
         allow_imports : bool
             Import the functions that the file names as "module:function".
 
+        Returns
+        -------
+        parameters : dict
+        trained : Trained
+
         Raises
         ------
         SeqpaError
@@ -321,13 +362,18 @@ class ModelFile:
 
     @property
     def config(self) -> dict[str, Any] | None:
-        """The configuration of the training, all sections but ``output``; None for models that
-        were saved from Python."""
+        """The configuration of the training, without ``output``; None for models from Python."""
         config = self.header.get("config")
         return config if isinstance(config, dict) else None
 
     def training_words(self) -> frozenset[str] | None:
-        """The words of the training text; None for models that were saved from Python."""
+        """The words of the training text.
+
+        Returns
+        -------
+        frozenset of str or None
+            None for models that were saved from Python.
+        """
         if f"{_WORDS}.text" not in self.arrays:
             return None
         try:
@@ -364,7 +410,16 @@ def _read(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
 
 
 def model_header(path: Path) -> dict[str, Any]:
-    """The header of a model file, for looking at."""
+    """The header of a model file, for looking at.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    dict
+    """
     return read_model(path).header
 
 
@@ -518,6 +573,10 @@ def load_state(path: Path, parameters: Mapping[str, Any]) -> TrainingState:
     path : Path
     parameters : mapping
         Those of the tagger that goes on, which must be those that it was saved with.
+
+    Returns
+    -------
+    TrainingState
     """
     header, arrays = _read(path, "state")
     try:

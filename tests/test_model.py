@@ -578,6 +578,9 @@ FORGERIES: dict[str, Change] = {
     "a template that is no template": lambda header, arrays: header["encoder"].__setitem__(
         "templates", ['regex("(a)\\\\1")']
     ),
+    "more columns than anybody has": lambda header, arrays: header["encoder"].__setitem__(
+        "columns", [f"c{n}" for n in range(100_000)]
+    ),
     "more templates than anybody writes": lambda header, arrays: header["encoder"].__setitem__(
         "templates", [f"suffix({n})" for n in range(1, 3000)]
     ),

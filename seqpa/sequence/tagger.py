@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa.errors import NotTrainedError, SeqpaError
+from seqpa.errors import NotTrainedError, SeqpaError, did_you_mean
 from seqpa.model import ModelFile, load_state, read_model, save_model, save_state
 from seqpa.sequence import training
 from seqpa.sequence.arguments import (
@@ -40,9 +40,9 @@ class SequenceTagger:
     """A first-order sequence tagger, trained online with passive-aggressive updates.
 
     The score of a label sequence is ``w·Φ(x, y)``, a sum over tokens and over pairs of neighbours
-    (Crammer et al. 2006, Eq. 59). For each sentence Viterbi finds the best sequence ŷ; where it is
+    (PA 2006, Eq. 59). For each sentence Viterbi finds the best sequence ŷ; where it is
     wrong, w moves by ``τ (Φ(x, y) − Φ(x, ŷ))``, just so far that the right sequence wins by a
-    margin of ``√ρ(y, ŷ)``, the root of what the mistake costs (Eq. 44-49).
+    margin of ``√ρ(y, ŷ)``, the root of what the mistake costs (PA 2006, Eq. 44-49).
 
     Parameters
     ----------
@@ -136,13 +136,23 @@ class SequenceTagger:
     def fit(
         self, X: Any, y: Any = None, dev: Any = None, sample_weight: Any = None
     ) -> SequenceTagger:
-        """Train on sentences X and their label lists y (or on a `seqpa.data` corpus that has them).
+        """Train on sentences and their labels.
 
-        A label may be None: not given. Then the right side of the update is the best sequence that
-        has the labels given, the wrong one the prediction, and costs count the labels given alone.
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+        y : list of label lists
+            Not needed where X is a `seqpa.data` corpus with labels. None in place of a label that
+            is not known.
+        dev : None, a pair (X, y), or a corpus
+            The weights of the epoch that is best there are kept.
+        sample_weight : None, or a number for each sentence
+            Scales C.
 
-        dev : None, or (X, y) or a corpus: the weights of the epoch that is best there are kept.
-        sample_weight : None, or a number for each sentence, which its C is multiplied by.
+        Returns
+        -------
+        SequenceTagger
+            Itself.
         """
         epochs = self.training(X, y, dev, sample_weight=sample_weight)
         del X, y  # a corpus that nobody else holds goes when it is encoded
@@ -159,11 +169,28 @@ class SequenceTagger:
         record: bool = False,
         sample_weight: Any = None,
     ) -> Iterator[Epoch]:
-        """`fit`, epoch by epoch: a generator of records, with usable weights after each.
+        """`fit`, epoch by epoch, with usable weights after each.
 
         After `load_state` it goes on from the epoch at which the state was saved, to the same
-        weights, bit for bit, as an unbroken run on the same data. record: keep what the loss
-        bounds need of every sentence in `Epoch.order` and `Epoch.record`.
+        weights, bit for bit, as an unbroken run on the same data.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+        y : list of label lists
+            Not needed where X is a `seqpa.data` corpus with labels. None in place of a label that
+            is not known.
+        dev : None, a pair (X, y), or a corpus
+            The weights of the epoch that is best there are kept.
+        record : bool
+            Keep what the loss bounds need of every sentence in `Epoch.order` and `Epoch.record`.
+        sample_weight : None, or a number for each sentence
+            Scales C.
+
+        Yields
+        ------
+        Epoch
+            A record of each epoch.
         """
         self.check_parameters()
         flat = self._nonempty(given_labels(X, y))
@@ -422,11 +449,20 @@ class SequenceTagger:
     # Tagging
 
     def predict(self, X: Any, fixed: Any = None) -> list[list[str]]:
-        """The best label list of each sentence; safe to call from many threads, also while one of
-        them learns: a sentence is tagged with the weights before or after an update.
+        """The best label list of each sentence.
 
-        fixed : None, or for each sentence a list with the label that a token must get, or None
-            where it is free.
+        Safe to call from many threads, also while one of them learns: a sentence is tagged with the
+        weights before or after an update.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+        fixed : None, or a list for each sentence
+            The label that a token must get, or None where it is free.
+
+        Returns
+        -------
+        list of lists of str
         """
         tagging = self._tagging()
         given = None if fixed is None else fixed_indices(X, fixed, self.classes_)
@@ -452,14 +488,31 @@ class SequenceTagger:
         return self._tagging().predict([tokens])[0]
 
     def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
-        """The tokens of one sentence, each with its label."""
+        """The tokens of one sentence, each with its label.
+
+        Parameters
+        ----------
+        tokens : list of tokens
+
+        Returns
+        -------
+        list of (token, label)
+        """
         labels = self.predict_one(tokens)
         return list(zip(tokens, labels, strict=True))
 
     def predict_nbest(self, X: Any, k: int) -> list[list[tuple[float, list[str]]]]:
         """For each sentence the k best label lists with their scores, best first.
 
-        Fewer than k where a sentence has fewer (legal) label sequences.
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+        k : int
+
+        Returns
+        -------
+        list of lists of (score, labels)
+            Fewer than k where a sentence has fewer (legal) label sequences.
         """
         check_whole("k", k, 1)
         labels = self.classes_  # their numbers never change, more may come
@@ -476,8 +529,16 @@ class SequenceTagger:
         """For each sentence how sure the tagger is of it, and of each of its labels.
 
         A token's confidence is by how much the predicted sequence beats the best one that has
-        another label there; the sentence's, by how much it beats every other: the least of its
-        tokens'. Infinite where there is no alternative.
+        another label there; the sentence's, by how much it beats every other: the least of them.
+        Infinite where there is no alternative.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+
+        Returns
+        -------
+        list of (float, list of float)
         """
         encoded, decoder = self._tagging().prepared(X)
         result = []
@@ -522,7 +583,18 @@ class SequenceTagger:
         return select(*tagging.prepared(X), plain, n, strategy, self.n_best, rng)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The share of tokens that get the right label."""
+        """The share of tokens that get the right label.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+        y : list of label lists
+            Not needed where X is a corpus with labels.
+
+        Returns
+        -------
+        float
+        """
         flat = flat_labels(X, y)
         predicted = [label for labels in self.predict(X) for label in labels]
         if not flat:
@@ -530,7 +602,16 @@ class SequenceTagger:
         return sum(g == p for g, p in zip(flat, predicted, strict=True)) / len(flat)
 
     def explain(self, sentence: Sequence[Any]) -> list[TokenExplanation]:
-        """Why each token of one sentence got its label: see `seqpa.sequence.explain`."""
+        """Why each token of one sentence got its label: see `seqpa.sequence.explain`.
+
+        Parameters
+        ----------
+        sentence : list of tokens
+
+        Returns
+        -------
+        list of TokenExplanation
+        """
         evidence = self._tagging().evidence(sentence)
         return explain(sentence, evidence)
 
@@ -599,7 +680,11 @@ class SequenceTagger:
     def save(self, path: str | Path, *, half: bool = False) -> None:
         """Write the model: what tagging needs, in one safetensors file, atomically.
 
-        half : store weights as float16, half the size.
+        Parameters
+        ----------
+        path : str or Path
+        half : bool
+            Store weights as float16, half the size.
         """
         save_model(Path(path), self._trained(), self.get_params(), half=half)
 
@@ -607,14 +692,33 @@ class SequenceTagger:
     def load(cls, path: str | Path, *, allow_imports: bool = False) -> SequenceTagger:
         """Read a model. A damaged or foreign file is a SeqpaError.
 
-        allow_imports : import the feature function that the model names as ``module:function``;
-            without it, a model that needs one is refused, so that no file can run code.
+        Parameters
+        ----------
+        path : str or Path
+        allow_imports : bool
+            Import the functions that the model names as ``module:function``; without it, a model
+            that needs one is refused, so that no file can run code.
+
+        Returns
+        -------
+        SequenceTagger
         """
         return cls.from_model(read_model(Path(path)), allow_imports=allow_imports)
 
     @classmethod
     def from_model(cls, model: ModelFile, *, allow_imports: bool = False) -> SequenceTagger:
-        """The tagger in a model file that `seqpa.model.read_model` has read; see `load`."""
+        """The tagger in a model file that `seqpa.model.read_model` has read.
+
+        Parameters
+        ----------
+        model : ModelFile
+        allow_imports : bool
+            As for `load`.
+
+        Returns
+        -------
+        SequenceTagger
+        """
         parameters, trained = model.open(allow_imports=allow_imports)
         try:
             tagger = cls(**parameters)
@@ -625,11 +729,26 @@ class SequenceTagger:
         return tagger
 
     def save_state(self, path: str | Path) -> None:
-        """Write the training state, from which `training` goes on bit for bit."""
+        """Write the training state, from which `training` goes on bit for bit.
+
+        Parameters
+        ----------
+        path : str or Path
+        """
         save_state(Path(path), self.training_state_, self.get_params())
 
     def load_state(self, path: str | Path) -> SequenceTagger:
-        """Read a training state into this tagger, which must have the same parameters."""
+        """Read a training state into this tagger, which must have the same parameters.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        SequenceTagger
+            Itself.
+        """
         state = load_state(Path(path), self.get_params())
         self._learned = Learned(seen_with=self._what_is_seen(), training=state)
         return self
@@ -639,15 +758,38 @@ class SequenceTagger:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name, as scikit-learn wants them."""
+        """The parameters by name, as scikit-learn wants them.
+
+        Parameters
+        ----------
+        deep : bool
+            Of no effect: no parameter has parameters of its own.
+
+        Returns
+        -------
+        dict
+        """
         return {name: getattr(self, name) for name in self._parameter_names()}
 
     def set_params(self, **params: Any) -> SequenceTagger:
-        """Change parameters by name."""
+        """Change parameters by name.
+
+        Parameters
+        ----------
+        **params : any
+            New values.
+
+        Returns
+        -------
+        SequenceTagger
+            Itself.
+        """
         names = self._parameter_names()
         for name, value in params.items():
             if name not in names:
-                raise SeqpaError(f"SequenceTagger has no parameter {name!r}: {', '.join(names)}")
+                raise SeqpaError(
+                    f"SequenceTagger has no parameter {name!r}{did_you_mean(name, names)}"
+                )
             setattr(self, name, value)
         return self
 

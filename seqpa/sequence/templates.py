@@ -34,6 +34,7 @@ MAX_LENGTH = 10_000
 MAX_TEMPLATES = 2000
 MAX_PARTS = 10_000
 MAX_PATTERN_PLACES = 2000
+MAX_COLUMNS = 256
 _NAME = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
@@ -214,6 +215,8 @@ def check_columns(columns: Sequence[str]) -> None:
     """
     if isinstance(columns, str) or not columns:
         raise SeqpaError(f"columns are a list of names such as ['word', 'pos'], not {columns!r}")
+    if len(columns) > MAX_COLUMNS:
+        raise SeqpaError(f"there are {len(columns):,} columns: {MAX_COLUMNS} are the most")
     for column in columns:
         if not isinstance(column, str) or not _NAME.fullmatch(column):
             raise SeqpaError(f"column name {column!r}: expected letters, digits and underscores")
