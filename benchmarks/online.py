@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from online_tagger import missing_labels, one_by_one, updates
 from results import machine, table, write
 from scipy import sparse
 
@@ -228,10 +229,13 @@ def drift(quick: bool) -> str:
     return table(["prequential accuracy", "before the change", "after it"], lines)
 
 
-# Name -> (section of RESULTS.md, the function). The taggers' part goes here.
+# Name -> (section of RESULTS.md, the function).
 PARTS: dict[str, tuple[str, Callable[[bool], str]]] = {
     "vectors": ("One example at a time: vectors", vectors),
     "drift": ("One example at a time: a world that changes", drift),
+    "taggers": ("One sentence at a time: taggers", one_by_one),
+    "missing-labels": ("Taggers that learn from some of the labels", missing_labels),
+    "updates": ("Taggers: which wrong sequence is pushed down", updates),
 }
 
 

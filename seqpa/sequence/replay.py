@@ -82,18 +82,26 @@ class Reservoir:
         sizes = np.diff(encoded.starts).tolist()
         weights = importance.tolist() if len(importance) else [1.0] * len(sizes)
         offered = [i for i, size in enumerate(sizes) if size and weights[i]]
-        slots = np.arange(self.seen, self.seen + len(offered))
-        drawn = slots >= self.capacity
-        if drawn.any():
-            slots[drawn] = self.rng.integers(0, slots[drawn] + 1)
+        slots = self._slots(len(offered))
         # What a later one of the same call replaces is not cut out at all.
-        last = dict(zip(slots.tolist(), offered, strict=True))
+        last = dict(zip(slots, offered, strict=True))
         self.seen += len(offered)
         for slot in sorted(slot for slot in last if slot < self.capacity):
             i = last[slot]
             begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
             own = _copied(part(encoded, slice(i, i + 1)))
             self._kept[slot : slot + 1] = [Kept(own, gold[begin:end].copy(), weights[i])]
+
+    def _slots(self, n: int) -> list[int]:
+        """Where the next n sentences go; from `capacity` on, nowhere."""
+        if n == 1:  # online, arrays would take longer
+            at = self.seen
+            return [at if at < self.capacity else int(self.rng.integers(at + 1))]
+        slots = np.arange(self.seen, self.seen + n)
+        drawn = slots >= self.capacity
+        if drawn.any():
+            slots[drawn] = self.rng.integers(0, slots[drawn] + 1)
+        return slots.tolist()
 
     def draw(self, k: int) -> list[Kept]:
         """k different sentences at random; all, if there are no more."""

@@ -436,7 +436,7 @@ class SequenceTagger:
 
     def check_parameters(self) -> None:
         """Raise a SeqpaError where a parameter has a value that it cannot have."""
-        check_parameters(self.get_params())
+        check_parameters(vars(self))  # their names need not be looked up for every lesson
 
     def _trained(self) -> Trained:
         """The present weights and constraints, frozen."""
