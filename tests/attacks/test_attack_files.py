@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -38,6 +39,7 @@ def python(code: str, *arguments: object, **more: Any) -> subprocess.Popen[bytes
         [sys.executable, "-c", code, *map(str, arguments)],
         stderr=subprocess.PIPE,
         env=environment,
+        cwd=tempfile.gettempdir(),  # not where sources that nobody compiled may lie
         **{"stdout": subprocess.PIPE, **more},
     )
 
