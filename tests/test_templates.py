@@ -85,7 +85,7 @@ def test_a_regular_expression_keeps_its_backslashes(pattern: str) -> None:
     [
         ("suffix(x)[0]", 8, "expected a number (length)"),
         ("sufix(3)", 1, "did you mean 'suffix'?"),
-        ("word[0]|tag[0]", 9, "unknown name 'tag'; there are word, pos"),
+        ("word[0]|zz[0]", 9, "unknown name 'zz'; there are word, pos"),
         ("lower(ps)", 7, "did you mean 'pos'?"),
         ("word[0", 7, "expected ']', not the end"),
         ("word[a]", 6, "expected an offset such as -1"),

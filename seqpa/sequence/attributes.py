@@ -14,6 +14,7 @@ from typing import Any
 
 from seqpa._kernel import strings
 from seqpa.schemes import BEGIN, INSIDE
+from seqpa.sequence import tag_dictionary
 from seqpa.sequence.patterns import Pattern
 from seqpa.sequence.resources import Clusters
 
@@ -57,6 +58,8 @@ class Kind:
     in_context : tuple of str
         The values of an attribute that its resource computes over whole sentences, because an
         entry of several words spans several tokens.
+    learned : int or None
+        Which value of a word's entry in the tag dictionary it is.
     """
 
     make: Callable[..., OfWords] | None
@@ -64,6 +67,7 @@ class Kind:
     flag: bool = False
     resource: str | None = None
     in_context: tuple[str, ...] = ()
+    learned: int | None = None
 
 
 def _prefix(length: int) -> OfWords:
@@ -181,5 +185,6 @@ KINDS: dict[str, Kind] = {
     "lexicon": Kind(
         None, (Parameter("name", str),), resource="lexicon", in_context=(BEGIN, INSIDE)
     ),
+    **{name: Kind(None, learned=which) for which, name in enumerate(tag_dictionary.ATTRIBUTES)},
     "bias": Kind(lambda: lambda words: [""] * len(words), flag=True),
 }

@@ -172,29 +172,70 @@ class FeatureEncoder:
         """How many features of label pairs are known."""
         return self.pairs.size if self.pairs else 0
 
-    def fit_transform(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> Encoded:
+    @property
+    def learns_tags(self) -> bool:
+        """Whether a template looks at the labels that words had in training."""
+        return any(column.dictionary is not None for column in self._words)
+
+    def fit_transform(
+        self,
+        columns: Sequence[Sequence[str]],
+        lengths: Iterable[int],
+        labels: Sequence[str | None] | None = None,
+    ) -> Encoded:
         """Learn the features of a corpus, forgetting all earlier ones, and encode it.
 
-        `columns` has one flat list of strings per column; `lengths` are the sentences'.
+        `columns` has one flat list of strings per column; `lengths` are the sentences'. `labels`,
+        one for each token, are needed where templates have `tags` or `besttag`.
         """
         self._lay_out(list(dict.fromkeys(self._attributes)))
-        return self.extend_transform(columns, lengths)
+        return self.extend_transform(columns, lengths, labels)
 
-    def extend_transform(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> Encoded:
+    def extend_transform(
+        self,
+        columns: Sequence[Sequence[str]],
+        lengths: Iterable[int],
+        labels: Sequence[str | None] | None = None,
+        online: bool = False,
+    ) -> Encoded:
         """Encode a corpus; what is new in it gets new ids behind the old, which never change.
 
-        A new feature must reach the cutoff within this corpus.
+        A new feature must reach the cutoff within this corpus. `online`: the labels are not yet
+        learned by the tag dictionary; call `remember` when the sentences are.
         """
-        starts = self._check(columns, lengths)
+        starts = self._check(columns, lengths, labels)
         self._growing = True
-        words = self._numbered(columns, starts, learn=True)
+        words = self._numbered(columns, starts, True, labels, online)
         encoded = self._encode(words, starts, grow=True)
         self._growing = False
         return encoded
 
+    def training_transform(
+        self,
+        columns: Sequence[Sequence[str]],
+        lengths: Iterable[int],
+        labels: Sequence[str | None] | None = None,
+    ) -> Encoded:
+        """Encode the corpus of `fit_transform` once more as it did."""
+        starts = self._check(columns, lengths, labels)
+        self._growing = True  # a file may lack values that its corpus has
+        words = self._numbered(columns, starts, False, labels)
+        self.settle()
+        return self._encode(words, starts, grow=False)
+
+    def remember(self, columns: Sequence[Sequence[str]], labels: Sequence[str | None]) -> None:
+        """Let the tag dictionary learn the labels of sentences that were learned online."""
+        self._growing = True
+        self._teach(columns, labels)
+        self.settle()
+
+    def _teach(self, columns: Sequence[Sequence[str]], labels: Sequence[str | None]) -> None:
+        for c, (column, words) in enumerate(zip(self._words, columns, strict=True)):
+            self._layout.changed(c, column.remember(words, labels))
+
     def settle(self) -> None:
-        """Give every value its place, after an `extend_transform` that was interrupted: words may
-        be known that no feature has been looked for with yet."""
+        """Give every value its place, also after an `extend_transform` that was interrupted: words
+        may be known that no feature has been looked for with yet."""
         if self._growing:
             for table in self._tables():
                 table.reserve_values(self._n_values())
@@ -214,7 +255,14 @@ class FeatureEncoder:
         words = self._numbered(columns, starts, learn=False)
         return self._encode(words, starts, False, walk)
 
-    def _check(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> NDArray[np.int64]:
+    def _check(
+        self,
+        columns: Sequence[Sequence[str]],
+        lengths: Iterable[int],
+        labels: Sequence[str | None] | None = (),
+    ) -> NDArray[np.int64]:
+        if labels is None and self.learns_tags:
+            raise SeqpaError("the templates have tags or besttag: labels are needed in training")
         if len(columns) != len(self.columns):
             names = ", ".join(self.columns)
             raise SeqpaError(
@@ -229,11 +277,17 @@ class FeatureEncoder:
         return starts
 
     def _numbered(
-        self, columns: Sequence[Sequence[str]], starts: NDArray[np.int64], learn: bool
+        self,
+        columns: Sequence[Sequence[str]],
+        starts: NDArray[np.int64],
+        learn: bool,
+        labels: Sequence[str | None] | None = None,
+        online: bool = False,
     ) -> template_features.Words:
         """The tokens' words by number in each column, and what lexicons mark.
 
-        Words are learned when all columns have been looked at: bad input changes nothing.
+        Words are learned when all columns have been looked at: bad input changes nothing. With
+        `labels`, as training sees them.
         """
         ids = self.buffer_for_words(len(columns[0]))
         fresh = []
@@ -244,10 +298,20 @@ class FeatureEncoder:
                 i, word = error.args
                 raise _not_a_string(column, i, word, starts) from None
         self._mark(ids, columns, starts)
+        teaches = labels is not None and self.learns_tags
         if learn:
+            if labels is not None and teaches and not online:
+                self._teach(columns, labels)
             for column, own in zip(self._words, fresh, strict=True):
                 if own:
                     column.learn(own)
+        if teaches and labels is not None:
+            rows = [
+                column.training_values(words, labels, starts, online)
+                for column, words in zip(self._words, columns, strict=True)
+            ]
+            return self._layout.training_words(ids, rows)
+        if learn:
             return self.words(ids)
         found = self.words(ids)
         values = [c.values_of(list(own)) for c, own in zip(self._words, fresh, strict=True)]
@@ -394,6 +458,8 @@ class FeatureEncoder:
         for c, column in enumerate(self._words):
             masks = [next(of_attribute)[self._edges :] for _ in column.attributes]
             words, values_of, arrays[f"column{c}.cells"] = column.kept(masks)
+            if column.dictionary is not None:
+                arrays |= column.dictionary.to_arrays(f"column{c}.dictionary")
             arrays |= pack_strings(f"column{c}.words", words)
             for k, own in enumerate(values_of):
                 if own is not None:
@@ -435,6 +501,8 @@ class FeatureEncoder:
         columns = _header_list(header, "columns", str)
         encoder = cls(templates, columns, header.get("cutoff", 0), resources)
         for c, column in enumerate(encoder._words):
+            if column.dictionary is not None:
+                column.dictionary.fill(arrays, f"column{c}.dictionary")
             column.fill(
                 unpack_strings(arrays, f"column{c}.words"),
                 [

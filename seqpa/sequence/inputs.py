@@ -72,13 +72,35 @@ class FeatureSource:
             )
         return cls(FeatureEncoder(templates, columns, cutoff, resources), None)
 
-    def learn(self, X: Any) -> Encoded:
-        """Encode the training sentences, numbering their features afresh."""
+    def learn(self, X: Any, flat: Sequence[str | None]) -> Encoded:
+        """Encode the training sentences, numbering their features afresh.
+
+        flat : the labels of all tokens, None where one is not given
+        """
+        if isinstance(self.encoder, FeatureEncoder):
+            return self.encoder.fit_transform(*flat_columns(X, self.encoder.columns), flat)
         return self._call(self.encoder.fit_transform, X)
 
-    def extend(self, X: Any) -> Encoded:
-        """Encode more training sentences; new features get new numbers, old ones keep theirs."""
+    def extend(self, X: Any, flat: Sequence[str | None], online: bool = False) -> Encoded:
+        """Encode more training sentences; new features get new numbers, old ones keep theirs.
+
+        online : whether `remember` will be called when they have been learned
+        """
+        if isinstance(self.encoder, FeatureEncoder):
+            columns, lengths = flat_columns(X, self.encoder.columns)
+            return self.encoder.extend_transform(columns, lengths, flat, online)
         return self._call(self.encoder.extend_transform, X)
+
+    def again(self, X: Any, flat: Sequence[str | None]) -> Encoded:
+        """Encode the training sentences once more as `learn` did."""
+        if isinstance(self.encoder, FeatureEncoder):
+            return self.encoder.training_transform(*flat_columns(X, self.encoder.columns), flat)
+        return self._call(self.encoder.transform, X)
+
+    def remember(self, X: Any, flat: Sequence[str | None]) -> None:
+        """Let the attributes that labels teach learn from sentences that were learned online."""
+        if isinstance(self.encoder, FeatureEncoder) and self.encoder.learns_tags:
+            self.encoder.remember(flat_columns(X, self.encoder.columns)[0], flat)
 
     def transform(self, X: Any, walk: template_features.Table | None = None) -> Encoded:
         """Encode sentences to be tagged; unknown features are left out.

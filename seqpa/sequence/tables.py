@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, compress, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from seqpa.errors import SeqpaError
 from seqpa.sequence import attributes
 from seqpa.sequence.affixes import Affixes
 from seqpa.sequence.resources import Resource
+from seqpa.sequence.tag_dictionary import TagDictionary
 from seqpa.sequence.templates import Attribute, Template
 
 REMEMBERED = 4096  # places of words: as many as the processor's first cache holds
@@ -42,7 +44,13 @@ class Column:
         self.words: dict[str, int] = {}
         # The word itself is its own value, so it has no second numbering.
         self.values: list[dict[str, int]] = [self.words if a.kind is None else {} for a in own]
-        self.functions = [_function(a, resources) for a in own]
+        # The attributes that the labels of the training text teach, and what they know.
+        self.learned = [
+            k for k, a in enumerate(own) if a.kind is not None and _kind(a).learned is not None
+        ]
+        self.dictionary = TagDictionary() if self.learned else None
+        self._rows_of: dict[str, list[int]] | None = None  # of a lower-cased word
+        self.functions = [_function(a, resources, self.dictionary) for a in own]
         self.computes = any(self.functions)  # more than the words themselves
         self._affixes = Affixes(
             {
@@ -78,6 +86,52 @@ class Column:
                 strings.enter(function(fresh), values, row)
                 self.table[before:after, k] = row
         self.words.update(fresh)
+        if self._rows_of is not None:
+            self._note_rows(fresh)
+
+    def training_values(
+        self,
+        words: Sequence[str],
+        labels: Sequence[str | None],
+        starts: NDArray[np.int64],
+        online: bool,
+    ) -> NDArray[np.int32]:
+        """A row for each learned attribute: the values of tokens in training, which must not know
+        their own labels. `online`: the tokens have not been added to the dictionary."""
+        rows = np.empty((len(self.learned), len(words)), np.int32)
+        if self.dictionary is not None:
+            entries = self.dictionary.progressive if online else self.dictionary.jackknifed
+            values, which = entries(words, labels, starts)
+            numbers = np.empty(len(values), np.int32)
+            for row, k in zip(rows, self.learned, strict=True):
+                place = _kind(self.attributes[k]).learned
+                assert place is not None
+                strings.enter([value[place] for value in values], self.values[k], numbers)
+                row[:] = numbers[which]
+        return rows
+
+    def remember(self, words: Sequence[str], labels: Sequence[str | None]) -> NDArray[np.int64]:
+        """Add tokens to the dictionary; the rows of the table that change by it."""
+        if self.dictionary is None:
+            return np.zeros(0, np.int64)
+        changed = self.dictionary.add(words, labels)
+        if self._rows_of is None:
+            self._rows_of = {}
+            self._note_rows(self.words)
+        found = [(word, row) for word in changed for row in self._rows_of.get(word, ())]
+        rows = np.array([row for _, row in found], np.int64)
+        numbers = np.empty(len(rows), np.int32)
+        for k in self.learned:
+            function = self.functions[k]
+            assert function is not None
+            strings.enter(function([word for word, _ in found]), self.values[k], numbers)
+            self.table[rows, k] = numbers
+        return rows
+
+    def _note_rows(self, words: Mapping[str, int]) -> None:
+        assert self._rows_of is not None
+        for word, row in words.items():
+            self._rows_of.setdefault(word.lower(), []).append(row)
 
     def values_of(self, unknown: list[str]) -> NDArray[np.int32]:
         """A row for each attribute, if any is computed: its values of words that are not known."""
@@ -151,6 +205,7 @@ class Column:
             if not {length}.issuperset(map(len, self.values[k])):
                 raise SeqpaError(f"{where} has a prefix or suffix of the wrong length")
         self.table = cells if len(cells) else np.full((1, len(self.functions)), -1, np.int32)
+        self._rows_of = None
 
 
 class AttributeLayout:
@@ -168,6 +223,8 @@ class AttributeLayout:
             for k, function in enumerate(column.functions)
         ]
         places += [(len(columns) + i, -1, 0) for i in range(n_lexicons)]
+        first = accumulate([0, *(len(column.functions) for column in columns)])
+        self._learned = [at + k for at, c in zip(first, columns, strict=False) for k in c.learned]
         self._column, self._within, self._stride = np.array(places, np.int64).T.copy()
         self._made: tuple[list[int], template_features.Words] | None = None
         self._joined: tuple[list[NDArray[np.int32]], NDArray[np.int32], list[int]] | None = None
@@ -177,8 +234,29 @@ class AttributeLayout:
         known = [len(column.words) for column in self._columns]
         made = self._made
         if made is None or made[0] != known:  # words have been learned since
-            made = self._made = known, self._join(known)
+            made = self._made = known, template_features.Words(**self._views(known))
         return made[1].of(ids)
+
+    def training_words(
+        self, ids: NDArray[np.int32], learned: Sequence[NDArray[np.int32]]
+    ) -> template_features.Words:
+        """The same for training, where the values of learned attributes belong to tokens: `learned`
+        has the rows of `Column.training_values` of each column."""
+        rows = np.concatenate([ids, *learned])
+        given = self._views([len(column.words) for column in self._columns])
+        column, at, known = given["column"].copy(), given["at"], given["known"]
+        column[self._learned] = np.arange(len(ids), len(rows))
+        at[self._learned] = -1
+        known[self._learned] = np.iinfo(np.int32).max
+        return template_features.Words(**given | {"column": column}).of(rows)
+
+    def changed(self, column: int, rows: NDArray[np.int64]) -> None:
+        """Take over rows of a column's table that were changed in place."""
+        if self._joined is not None and len(rows) and self._columns[column].computes:
+            joined, table = self._joined[1], self._columns[column].table
+            at = sum(c.table.size for c in self._columns[:column] if c.computes)
+            width = table.shape[1]
+            joined[at : at + table.size].reshape(-1, width)[rows] = table[rows]
 
     def add_unknown(
         self, words: template_features.Words, values: Sequence[NDArray[np.int32]]
@@ -191,9 +269,9 @@ class AttributeLayout:
             at = np.array([0, *accumulate(sizes)], np.int64)
             words.add_unknown(fresh, at, np.array([rows.shape[1] for rows in values], np.int64))
 
-    def _join(self, known: list[int]) -> template_features.Words:
-        """All columns' tables in one array; a column of which only the words
-        themselves are used needs none."""
+    def _views(self, known: list[int]) -> dict[str, NDArray[Any]]:
+        """What the kernel reads values from: all columns' tables in one array; a column of which
+        only the words themselves are used needs none."""
         tables = [c.table if c.computes else c.table[:0] for c in self._columns]
         begin = _ends(np.array([table.size for table in tables] + self._marks))
         used = [table for table in tables if table.size]
@@ -201,14 +279,14 @@ class AttributeLayout:
         joined = self._join_several(tables, begin, known) if one is None else one
         at = np.where(self._within < 0, -1, begin[self._column] + self._within)
         n_known = np.array(known + self._marks)[self._column]
-        return template_features.Words(
-            column=self._column,
-            within=self._within,
-            known=n_known,
-            table=joined,
-            at=at,
-            stride=self._stride,
-        )
+        return {
+            "column": self._column,
+            "within": self._within,
+            "known": n_known,
+            "table": joined,
+            "at": at,
+            "stride": self._stride,
+        }
 
     def _join_several(
         self, tables: list[NDArray[np.int32]], begin: NDArray[np.int64], known: list[int]
@@ -231,10 +309,20 @@ class AttributeLayout:
         return joined
 
 
-def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attributes.OfWords | None:
+def _kind(attribute: Attribute) -> attributes.Kind:
+    assert attribute.kind is not None
+    return attributes.KINDS[attribute.kind]
+
+
+def _function(
+    attribute: Attribute, resources: Mapping[str, Resource], dictionary: TagDictionary | None
+) -> attributes.OfWords | None:
     if attribute.kind is None:
         return None
-    kind = attributes.KINDS[attribute.kind]
+    kind = _kind(attribute)
+    if kind.learned is not None:
+        assert dictionary is not None
+        return partial(dictionary.values, kind.learned)
     assert kind.make is not None
     if kind.resource is None:
         return kind.make(*attribute.arguments)

@@ -200,7 +200,7 @@ class SequenceTagger:
         before = learned.set_aside()
         if learned.resumed and learned.training is not None:
             state = learned.training
-            encoded = state.source.transform(X)
+            encoded = state.source.again(X, flat)
             new = training.with_new(state.labels, flat)[len(state.labels) :]
             if new:
                 raise SeqpaError(
@@ -213,7 +213,7 @@ class SequenceTagger:
             encoded = state.extend(X, flat)
         else:
             source = self._choose_source(X, flat)
-            encoded = source.learn(X)
+            encoded = source.learn(X, flat)
             labels = training.with_new([], flat)
             weights = TrainingWeights(
                 len(labels), source.encoder.n_features, source.n_pair_features, self._second_order
@@ -361,7 +361,7 @@ class SequenceTagger:
             if learner.cost.kind == "python" and len(starts) + len(replayed) > 2:
                 # The user's function may fail after some sentences: then none was learned.
                 before = state.labels, state.weights.copy()
-            encoded = state.extend(X, flat)
+            encoded = state.extend(X, flat, online=True)
             data = TrainingData(encoded, gold, importance)
             try:
                 epoch, path = training.lesson(state, learner, data, replayed)
@@ -370,6 +370,7 @@ class SequenceTagger:
                     state.labels, state.weights = before
                     state.settle()
                 raise
+            state.source.remember(X, flat)
             state.online = state.online.plus(epoch)
             state.data, state.best_epoch = None, state.epoch
             learned.seen_with = self._what_is_seen()
