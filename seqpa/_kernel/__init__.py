@@ -24,6 +24,8 @@ given_features
          tokens that already are features, lists or dicts, to numbers
 template_features
          templates over tokens: attribute values to feature ids
+documents
+         where else in a document a word stands, and what it was labelled there
 runner   all of these in turn, to tag runs of sentences
 """
 
@@ -62,6 +64,7 @@ _MODULES = (
     "strings",
     "given_features",
     "template_features",
+    "documents",
     "runner",
 )
 

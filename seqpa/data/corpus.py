@@ -93,6 +93,9 @@ class Corpus:
         The label of each token.
     layout : Layout or None
         What a reader kept for a tagged copy.
+    documents : int64 (sentences,) or None
+        A number for each sentence: those with the same one that follow each other are a document.
+        None where nothing is known of documents: then all are one.
 
     Examples
     --------
@@ -108,6 +111,7 @@ class Corpus:
     lengths: NDArray[np.int64]
     labels: list[str] | None = None
     layout: Layout | None = field(default=None, repr=False, compare=False)
+    documents: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def from_sentences(
@@ -162,6 +166,7 @@ class Corpus:
         columns = [list(column) for column in first.columns]
         labels = None if first.labels is None else list(first.labels)
         lengths = [first.lengths]
+        documents = [first.documents]
         for part in parts:  # one by one, so that only one of them is in memory at a time
             for column, more in zip(columns, part.columns, strict=True):
                 column += more
@@ -170,7 +175,15 @@ class Corpus:
             else:
                 labels = None
             lengths.append(part.lengths)
-        return cls(first.names, columns, np.concatenate(lengths), labels)
+            documents.append(part.documents)
+        known = [numbers for numbers in documents if numbers is not None]
+        return cls(
+            first.names,
+            columns,
+            np.concatenate(lengths),
+            labels,
+            documents=np.concatenate(known) if len(known) == len(documents) else None,
+        )
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -201,7 +214,13 @@ class Corpus:
                 return list(chain.from_iterable(column[piece] for piece in pieces))
 
             labels = None if self.labels is None else pick(self.labels)
-            return Corpus(self.names, [*map(pick, self.columns)], self.lengths[index], labels)
+            return Corpus(
+                self.names,
+                [*map(pick, self.columns)],
+                self.lengths[index],
+                labels,
+                documents=None if self.documents is None else self.documents[index],
+            )
         row = range(len(self))[index]
         piece = slice(offsets[row], offsets[row + 1])
         tokens = _tokens([column[piece] for column in self.columns])

@@ -14,7 +14,7 @@ from typing import Any
 
 from seqpa._kernel import strings
 from seqpa.schemes import BEGIN, INSIDE
-from seqpa.sequence import tag_dictionary
+from seqpa.sequence import elsewhere, tag_dictionary
 from seqpa.sequence.patterns import Pattern
 from seqpa.sequence.resources import Clusters
 
@@ -60,6 +60,8 @@ class Kind:
         entry of several words spans several tokens.
     learned : int or None
         Which value of a word's entry in the tag dictionary it is.
+    in_document : bool
+        Whether it is a set of values, of the same word elsewhere in the document.
     """
 
     make: Callable[..., OfWords] | None
@@ -68,6 +70,7 @@ class Kind:
     resource: str | None = None
     in_context: tuple[str, ...] = ()
     learned: int | None = None
+    in_document: bool = False
 
 
 def _prefix(length: int) -> OfWords:
@@ -186,5 +189,28 @@ KINDS: dict[str, Kind] = {
         None, (Parameter("name", str),), resource="lexicon", in_context=(BEGIN, INSIDE)
     ),
     **{name: Kind(None, learned=which) for which, name in enumerate(tag_dictionary.ATTRIBUTES)},
+    "elsewhere": Kind(None, in_document=True),
     "bias": Kind(lambda: lambda words: [""] * len(words), flag=True),
 }
+# What `elsewhere(case)` sees of a word. No template can name it: the name has a space.
+CASE_CLASS = "case class"
+_HIDDEN = {CASE_CLASS: _simple(elsewhere.case_class)}
+
+
+def kind_of(name: str) -> Kind:
+    """The attribute of a name, also of one that only attributes themselves use.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Kind
+
+    Examples
+    --------
+    >>> kind_of("isdigit").flag, kind_of(CASE_CLASS).flag
+    (True, False)
+    """
+    return KINDS[name] if name in KINDS else _HIDDEN[name]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from dataclasses import replace
+from itertools import chain, pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -78,7 +79,8 @@ class FeatureSource:
         flat : the labels of all tokens, None where one is not given
         """
         if isinstance(self.encoder, FeatureEncoder):
-            return self.encoder.fit_transform(*flat_columns(X, self.encoder.columns), flat)
+            columns, lengths = flat_columns(X, self.encoder.columns)
+            return self.encoder.fit_transform(columns, lengths, flat, documents_of(X))
         return self._call(self.encoder.fit_transform, X)
 
     def extend(self, X: Any, flat: Sequence[str | None], online: bool = False) -> Encoded:
@@ -88,13 +90,15 @@ class FeatureSource:
         """
         if isinstance(self.encoder, FeatureEncoder):
             columns, lengths = flat_columns(X, self.encoder.columns)
-            return self.encoder.extend_transform(columns, lengths, flat, online)
+            documents = documents_of(X)
+            return self.encoder.extend_transform(columns, lengths, flat, documents, online)
         return self._call(self.encoder.extend_transform, X)
 
     def again(self, X: Any, flat: Sequence[str | None]) -> Encoded:
         """Encode the training sentences once more as `learn` did."""
         if isinstance(self.encoder, FeatureEncoder):
-            return self.encoder.training_transform(*flat_columns(X, self.encoder.columns), flat)
+            columns, lengths = flat_columns(X, self.encoder.columns)
+            return self.encoder.training_transform(columns, lengths, flat, documents_of(X))
         return self._call(self.encoder.transform, X)
 
     def remember(self, X: Any, flat: Sequence[str | None]) -> None:
@@ -109,7 +113,8 @@ class FeatureSource:
             `FeatureEncoder.transform`.
         """
         if isinstance(self.encoder, FeatureEncoder):
-            return self.encoder.transform(*flat_columns(X, self.encoder.columns), walk)
+            columns, lengths = flat_columns(X, self.encoder.columns)
+            return self.encoder.transform(columns, lengths, walk, documents_of(X))
         return self._call(self.encoder.transform, X)
 
     @property
@@ -195,6 +200,63 @@ def lengths_of(X: Any) -> NDArray[np.int64]:
     [2, 0, 1]
     """
     return X.lengths if isinstance(X, Corpus) else np.fromiter(map(len, X), np.int64, len(X))
+
+
+class Documents(list[Any]):
+    """Sentences that belong to documents.
+
+    Parameters
+    ----------
+    X : list of sentences
+    documents : int64 (sentences,)
+        Sentences with one number that follow each other are one document.
+    """
+
+    def __init__(self, X: Sequence[Any], documents: NDArray[np.int64]) -> None:
+        super().__init__(X)
+        self.documents = documents
+
+
+def in_documents(X: Any, documents: Any) -> Any:
+    """The sentences with the documents that they belong to, where these are given.
+
+    Parameters
+    ----------
+    X : list of sentences, or a corpus
+    documents : None, or a list
+        For each sentence what its document is called: a number, a string. Sentences with one name
+        that follow each other are one document.
+
+    Returns
+    -------
+    Documents or Corpus
+
+    Examples
+    --------
+    >>> in_documents([["Rain", "fell"], ["Stop"], ["So"]], ["a", "a", "b"]).documents.tolist()
+    [0, 0, 1]
+    """
+    if documents is None:
+        return X
+    if not is_list(documents):
+        raise SeqpaError(
+            f"documents is {_told(documents)}: give a list with a document for each sentence"
+        )
+    check_sentences(X)
+    if len(documents) != len(X):
+        raise SeqpaError(f"X has {len(X)} sentences, documents has {len(documents)}")
+    new = [a != b for a, b in pairwise(documents)]
+    numbers = np.cumsum([False, *new] if len(X) else [], dtype=np.int64)
+    return replace(X, documents=numbers) if isinstance(X, Corpus) else Documents(X, numbers)
+
+
+def documents_of(X: Any) -> NDArray[np.int64] | None:
+    """A number for each sentence, the same for those of one document; None where all are one.
+
+    >>> documents_of([["Rain", "fell"]]) is None
+    True
+    """
+    return X.documents if isinstance(X, (Corpus, Documents)) else None
 
 
 def token_kind(X: Any) -> str:

@@ -15,6 +15,7 @@ from seqpa._kernel import strings, template_features
 from seqpa.errors import SeqpaError
 from seqpa.sequence import attributes
 from seqpa.sequence.affixes import Affixes
+from seqpa.sequence.elsewhere import MOST, WordKeys
 from seqpa.sequence.resources import Resource
 from seqpa.sequence.tag_dictionary import TagDictionary
 from seqpa.sequence.templates import Attribute, Template
@@ -36,9 +37,14 @@ class Column:
     """
 
     def __init__(
-        self, name: str, own: Sequence[Attribute], resources: Mapping[str, Resource]
+        self,
+        name: str,
+        own: Sequence[Attribute],
+        resources: Mapping[str, Resource],
+        keyed: bool = False,
     ) -> None:
         self.name = name
+        self.keys = WordKeys() if keyed else None  # to find the same word elsewhere
         self.attributes = list(own)
         self.place_of = {attribute: k for k, attribute in enumerate(own)}
         self.words: dict[str, int] = {}
@@ -85,6 +91,8 @@ class Column:
             else:
                 strings.enter(function(fresh), values, row)
                 self.table[before:after, k] = row
+        if self.keys is not None:
+            self.keys.learn(fresh, before)
         self.words.update(fresh)
         if self._rows_of is not None:
             self._note_rows(fresh)
@@ -206,6 +214,8 @@ class Column:
                 raise SeqpaError(f"{where} has a prefix or suffix of the wrong length")
         self.table = cells if len(cells) else np.full((1, len(self.functions)), -1, np.int32)
         self._rows_of = None
+        if self.keys is not None:
+            self.keys.learn(words, 0)
 
 
 class AttributeLayout:
@@ -311,7 +321,7 @@ class AttributeLayout:
 
 def _kind(attribute: Attribute) -> attributes.Kind:
     assert attribute.kind is not None
-    return attributes.KINDS[attribute.kind]
+    return attributes.kind_of(attribute.kind)
 
 
 def _function(
@@ -351,11 +361,16 @@ class _Arrays(NamedTuple):
 class FeatureTable:
     """The features of a list of templates: what `seqpa._kernel.template_features` walks through.
 
-    `edges`: how many values stand for places outside the sentence.
+    `edges`: how many values stand for places outside the sentence. `sets`: of the attributes with
+    several values at a token, by place: what they look at (see `template_features.Table.in_set`).
     """
 
     def __init__(
-        self, templates: Sequence[Template], place_of: Mapping[Attribute, int], edges: int
+        self,
+        templates: Sequence[Template],
+        place_of: Mapping[Attribute, int],
+        edges: int,
+        sets: Mapping[int, tuple[int, int, int]],
     ) -> None:
         parts = [part for template in templates for part in template.parts]
         self.templates = list(templates)
@@ -363,6 +378,7 @@ class FeatureTable:
         self.first_part = _ends(self.n_parts)
         self.attribute = np.array([place_of[part.attribute] for part in parts], np.int64)
         self.edges = edges
+        self._sets = sets
         self._lay_out(np.array([part.offset for part in parts], np.int64))
         self.clear()
 
@@ -371,6 +387,10 @@ class FeatureTable:
         self.bases = distinct(self.attribute)
         base_of_part = np.searchsorted(self.bases, self.attribute).tolist()
         n_bases = len(self.bases)
+        # Which bases are sets, and the templates that look at them.
+        self.set_bases = [b for b, place in enumerate(self.bases.tolist()) if place in self._sets]
+        rows = [self._sets[place] for place in self.bases[self.set_bases].tolist()]
+        self.sets = np.array(rows, np.int64).reshape(-1, 3)
         self.before = -int(offsets.min(initial=0))
         self.after = int(offsets.max(initial=0))
         self.offset = offsets[self.first_part[:-1]]
@@ -433,7 +453,9 @@ class FeatureTable:
         self, places: _Places, direct: NDArray[np.int32], links: NDArray[np.int64]
     ) -> _Arrays:
         order = np.arange(len(self.templates))
-        looked = np.arange(len(self.bases))
+        looked = np.array(
+            [b for b in range(len(self.bases)) if b not in self.set_bases], np.int64
+        )
         kernel = self._walking(order, 0 * order, looked, places, direct, links)
         return _Arrays(places, direct, links, kernel)
 
@@ -451,6 +473,8 @@ class FeatureTable:
         source, offset = self.source[order], self.offset[order]
         asked = (source < len(self.bases)) & ~np.isin(source, looked)
         at = np.where(asked, -1 - source, source * width + self.before + offset)
+        for k, base in enumerate(self.set_bases):
+            at[source == base] = -1 - len(self.bases) - k
         steps = [at, places.direct_at[order], places.stride[order], below, offset]
         return template_features.Table(
             attribute=self.bases,
@@ -474,6 +498,7 @@ class FeatureTable:
             n_at=np.bincount(self.source, minlength=len(places.capacity)),
             direct=direct,
             links=links,
+            sets=self.sets,
         )
 
     @property
@@ -527,7 +552,7 @@ class FeatureTable:
         for step, n in enumerate(below.tolist()):
             reached[step + 1 : step + 1 + n] = False
         sources = np.concatenate([self.source[order[reached]], self.left, self.right])
-        looked = distinct(sources[sources < len(self.bases)])
+        looked = distinct(sources[(sources < len(self.bases)) & ~np.isin(sources, self.set_bases)])
         places, _, links, _ = self._arrays
         return self._walking(order, below, looked, places, direct, links)
 
@@ -571,10 +596,14 @@ class FeatureTable:
         starts: NDArray[np.int64],
         grow: bool,
         walk: template_features.Table | None = None,
+        elsewhere: int = 0,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The features of each token of the sentences between `starts`: (indptr, features)."""
+        """The features of each token of the sentences between `starts`: (indptr, features).
+
+        elsewhere : how many other occurrences of words `words` has in all
+        """
         token, end = int(starts[0]), int(starts[-1])
-        indptr, features, work = self.buffers_for(end - token)
+        indptr, features, work = self.buffers_for(end - token, elsewhere)
         first = grow and self.size == 0
         if grow:
             self._described = self.names = None
@@ -594,12 +623,18 @@ class FeatureTable:
         return indptr, features
 
     def buffers_for(
-        self, n_tokens: int
+        self, n_tokens: int, elsewhere: int | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-        """The buffers in which the kernel encodes n_tokens: indptr, features and its scratch."""
+        """The buffers in which the kernel encodes n_tokens: indptr, features and its scratch.
+
+        elsewhere : how many other occurrences of words there are; None: as many as there can be
+        """
+        more = MOST * n_tokens if elsewhere is None else elsewhere
+        in_sets = int(np.isin(self.source, self.set_bases).sum())
         return (
             np.zeros(n_tokens + 1, np.int64),
-            np.empty(n_tokens * len(self.templates), np.int32),
+            # A set's feature is written before it is known to be there already: one place more.
+            np.empty(n_tokens * len(self.templates) + in_sets * more + 1, np.int32),
             np.empty((len(self._arrays.places.capacity) + 1) * self._width(), np.int64),
         )
 

@@ -22,9 +22,10 @@ from seqpa.sequence.chain import NO_LABELS, scratch
 from seqpa.sequence.composed import composed
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.decoder import Decoder, no_legal_sequence
+from seqpa.sequence.elsewhere import around
 from seqpa.sequence.encode import Encoded, FeatureEncoder, starts_of
 from seqpa.sequence.explain import Evidence
-from seqpa.sequence.inputs import FeatureSource, flat_columns
+from seqpa.sequence.inputs import FeatureSource, documents_of, flat_columns
 from seqpa.sequence.tables import REMEMBERED
 from seqpa.sequence.weights import FrozenWeights
 
@@ -94,6 +95,7 @@ class Tagging:
             encoded = self._source.transform(X)
             return strings.spell(self._labels, decoder.decode(encoded, fixed), encoded.starts)
         columns, lengths = flat_columns(X, encoder.columns)
+        documents = documents_of(X)
         starts = starts_of(lengths, len(columns[0]))
         run = self._run
         if len(columns[0]) > run:
@@ -101,11 +103,13 @@ class Tagging:
 
         def labels(part: slice) -> list[list[str]]:
             buffers: _Buffers | None = getattr(self._own, "buffers", None)
-            if buffers is None or buffers.run < run:
-                buffers = _Buffers(encoder, walk, decoder, run)
+            seen = around(starts, part, encoder.reach)
+            numbered = int(starts[seen.stop] - starts[seen.start])
+            if buffers is None or buffers.run < run or buffers.numbered < numbered:
+                buffers = _Buffers(encoder, walk, decoder, run, numbered)
                 if run == self._run:
                     self._own.buffers = buffers
-            return buffers.tag(columns, starts, part, fixed, self._labels)
+            return buffers.tag(columns, starts, documents, part, fixed, self._labels)
 
         parts = cut(starts, max(run, _NUMBERED) if n_jobs == 1 else run)
         if len(parts) == 1:
@@ -125,7 +129,7 @@ def cut(starts: NDArray[np.int64], size: int) -> list[slice]:
     [slice(0, 3, None), slice(3, 4, None), slice(4, 5, None)]
     """
     n = len(starts) - 1
-    if starts[-1] <= size:
+    if starts[-1] - starts[0] <= size:
         return [slice(0, n)]
     runs = []
     first = 0
@@ -138,14 +142,21 @@ def cut(starts: NDArray[np.int64], size: int) -> list[slice]:
 
 
 class _Buffers:
-    """One thread's memory to tag sentences in runs of at most `run` tokens."""
+    """One thread's memory to tag sentences in runs of at most `run` tokens, of at most `numbered`
+    that are numbered together."""
 
     def __init__(
-        self, encoder: FeatureEncoder, walk: template_features.Table, decoder: Decoder, run: int
+        self,
+        encoder: FeatureEncoder,
+        walk: template_features.Table,
+        decoder: Decoder,
+        run: int,
+        numbered: int,
     ) -> None:
         self.run = run
+        self.numbered = max(run, _NUMBERED, numbered)
         self._encoder = encoder
-        self._ids = encoder.buffer_for_words(max(run, _NUMBERED))
+        self._ids = encoder.buffer_for_words(self.numbered)
         self._words = encoder.words(self._ids)
         indptr, features, work = encoder.features.buffers_for(run)
         pairs = pair_indptr = pair_features = None
@@ -184,13 +195,17 @@ class _Buffers:
         self,
         columns: Sequence[list[str]],
         starts: NDArray[np.int64],
+        documents: NDArray[np.int64] | None,
         part: slice,
         fixed: NDArray[np.int32] | None,
         labels: list[str],
     ) -> list[list[str]]:
-        """The labels of the sentences `part`, numbered together."""
-        self._encoder.number_run(self._runner, self._ids, self._words, columns, starts, part)
-        begin = starts[part.start]
+        """The labels of the sentences `part`, numbered together with those that are looked at."""
+        seen = around(starts, part, self._encoder.reach)
+        self._encoder.number_run(
+            self._runner, self._ids, self._words, columns, starts, documents, seen
+        )
+        begin = starts[seen.start]
         places = starts[part.start : part.stop + 1] - begin
         found: list[list[str]] = []
         for run in cut(places, self.run):
