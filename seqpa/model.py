@@ -35,7 +35,8 @@ from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.inputs import FeatureSource
 from seqpa.sequence.replay import Reservoir
-from seqpa.sequence.resources import pack_strings, unpack_strings
+from seqpa.sequence.resources import get_array, pack_strings, unpack_strings
+from seqpa.sequence.stages import FirstLabels
 from seqpa.sequence.trained import Trained
 from seqpa.sequence.training import OnlineTotals, TrainingState
 from seqpa.sequence.weights import FrozenWeights, TrainingWeights
@@ -43,6 +44,8 @@ from seqpa.sequence.weights import FrozenWeights, TrainingWeights
 # float16 counts exactly up to here; sparse rows keep labels beside weights.
 _MAX_HALF_LABELS = 2048
 _WORDS = "origin.words"
+_FIRST = "first."  # arrays of the first of two stages
+_JACKKNIFED = "jackknifed"
 # Parameters that may be anything of JSON's simple values; `check_parameters` of the tagger, and the
 # learner, look at the values.
 _SIMPLE = (type(None), bool, int, float, str)
@@ -250,6 +253,21 @@ def save_model(
     training_words : strings or None
         The words of the training text.
     """
+    header, arrays = _written(trained, half)
+    header["parameters"] = _stored(parameters)
+    first = trained.source.first
+    if isinstance(first, FirstLabels):
+        header["first"], of_first = _written(first.trained, half)
+        arrays |= {_FIRST + name: array for name, array in of_first.items()}
+    if config is not None:
+        header["config"] = config
+    if training_words is not None:
+        arrays |= pack_strings(_WORDS, sorted(set(training_words)))
+    write_file(path, "model", header, arrays)
+
+
+def _written(trained: Trained, half: bool) -> tuple[dict[str, Any], Arrays]:
+    """The header and the arrays of one stage: features without a weight are left out."""
     frozen = trained.weights
     frozen.check_sizes()
     source = trained.source
@@ -273,17 +291,7 @@ def save_model(
     if half:
         weights |= _halved(weights, frozen.n_labels)
     arrays |= {f"weights.{name}": array for name, array in weights.items()}
-    header: dict[str, Any] = {
-        "labels": trained.labels,
-        "parameters": _stored(parameters),
-        "encoder": encoder,
-        "epoch": trained.epoch,
-    }
-    if config is not None:
-        header["config"] = config
-    if training_words is not None:
-        arrays |= pack_strings(_WORDS, sorted(set(training_words)))
-    write_file(path, "model", header, arrays)
+    return {"labels": trained.labels, "encoder": encoder, "epoch": trained.epoch}, arrays
 
 
 def _halved(weights: Mapping[str, NDArray[Any]], n_labels: int) -> Arrays:
@@ -345,16 +353,13 @@ class ModelFile:
         header, arrays = self.header, self.arrays
         try:
             parameters = _parameters(header, allow_imports)
-            labels = _labels(header)
-            source = _source(header, arrays, parameters.get("features"))
-            if isinstance(source.encoder, FeatureEncoder):
+            trained = _opened(header, arrays, parameters)
+            trained.source.first = _first(header, arrays, parameters, trained.source)
+            encoder = trained.source.encoder
+            if isinstance(encoder, FeatureEncoder):
                 # So that `fit`, and clones, find the lexicons and clusters of the templates again.
-                parameters["resources"] = dict(source.encoder.resources) or None
-            weights = _frozen(arrays, "weights.", len(labels))
-            weights.validate()
-            _check_sizes(source, len(weights.rows), weights.pair_rows)
-            constraints, epoch = parameters.get("constraints"), _count(header, "epoch")
-            return parameters, Trained(source, weights, labels, constraints, epoch)
+                parameters["resources"] = dict(encoder.resources) or None
+            return parameters, trained
         except SeqpaError as error:
             raise SeqpaError(f"{self.path}: {shortened(str(error), 1000)}") from None
         except DAMAGE as error:
@@ -380,6 +385,46 @@ class ModelFile:
             return frozenset(unpack_strings(self.arrays, _WORDS))
         except SeqpaError as error:
             raise SeqpaError(f"{self.path}: {error}") from None
+
+
+def _opened(header: Mapping[str, Any], arrays: Arrays, parameters: Mapping[str, Any]) -> Trained:
+    """One stage of a model; every index is checked."""
+    labels = _labels(header)
+    source = _source(header, arrays, parameters.get("features"))
+    weights = _frozen(arrays, "weights.", len(labels))
+    weights.validate()
+    _check_sizes(source, len(weights.rows), weights.pair_rows)
+    constraints, epoch = parameters.get("constraints"), _count(header, "epoch")
+    return Trained(source, weights, labels, constraints, epoch)
+
+
+def _first(
+    header: Mapping[str, Any],
+    arrays: Arrays,
+    parameters: Mapping[str, Any],
+    source: FeatureSource,
+) -> FirstLabels | None:
+    """The first stage, where there is one; `source` is that of the second."""
+    own = header.get("first")
+    if own is None:
+        return None
+    if not isinstance(own, dict) or not isinstance(own.get("encoder"), dict):
+        raise SeqpaError("is damaged: its first stage has no encoder")
+    trained = _opened(own, _below(arrays, _FIRST), parameters)
+    encoders = [source.encoder, trained.source.encoder]
+    columns = [list(e.columns) if isinstance(e, FeatureEncoder) else None for e in encoders]
+    if columns[1] is None or columns[0] != [*columns[1], *FirstLabels.columns]:
+        raise SeqpaError("is damaged: its two stages do not look at the same columns")
+    return FirstLabels(trained)
+
+
+def _below(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays whose names begin so, by the rest of their names."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
 
 
 def read_model(path: Path) -> ModelFile:
@@ -489,11 +534,7 @@ def _sum(value: Any) -> float:
 
 
 def _source(header: Mapping[str, Any], arrays: Arrays, features: Any) -> FeatureSource:
-    own = {
-        name.removeprefix("encoder."): array
-        for name, array in arrays.items()
-        if name.startswith("encoder.")
-    }
+    own = _below(arrays, "encoder.")
     encoder = header["encoder"]
     kind = DictEncoder if encoder.get("encoder") == "dicts" else FeatureEncoder
     return FeatureSource(kind.from_arrays(own, encoder), features if callable(features) else None)
@@ -562,6 +603,13 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
         },
     }
     arrays |= {f"reservoir.{name}": array for name, array in state.reservoir.to_arrays().items()}
+    first = state.source.first
+    if isinstance(first, FirstLabels) and first.jackknifed is not None:
+        header["first"], of_first = _written(first.trained, half=False)
+        number = {label: k for k, label in enumerate(first.trained.labels)}
+        given = map(number.__getitem__, first.jackknifed)
+        of_first[_JACKKNIFED] = np.fromiter(given, np.int32, len(first.jackknifed))
+        arrays |= {_FIRST + name: array for name, array in of_first.items()}
     write_file(path, "state", header, arrays)
 
 
@@ -581,7 +629,9 @@ def load_state(path: Path, parameters: Mapping[str, Any]) -> TrainingState:
     header, arrays = _read(path, "state")
     try:
         _check_parameters(parameters, header["parameters"])
-        return _training_state(header, arrays, parameters.get("features"))
+        state = _training_state(header, arrays, parameters.get("features"))
+        state.source.first = _first_in_training(header, arrays, parameters, state.source)
+        return state
     except SeqpaError as error:
         raise SeqpaError(f"{path}: {shortened(str(error), 1000)}") from None
     except DAMAGE as error:
@@ -601,11 +651,7 @@ def _check_parameters(parameters: Mapping[str, Any], saved: Mapping[str, Any]) -
 def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) -> TrainingState:
     labels = _labels(header)
     source = _source(header, arrays, features)
-    training = {
-        name.removeprefix("training."): array
-        for name, array in arrays.items()
-        if name.startswith("training.")
-    }
+    training = _below(arrays, "training.")
     TrainingWeights.validate(training)
     if bool(training["second_order"][0]) != (header["parameters"].get("algorithm") == "arow"):
         raise SeqpaError("is damaged: its weights are of another algorithm")
@@ -623,11 +669,7 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
     if "reservoir" in header:  # states of earlier versions have none
         stored = header["reservoir"]
         reservoir = Reservoir.from_arrays(
-            {
-                name.removeprefix("reservoir."): array
-                for name, array in arrays.items()
-                if name.startswith("reservoir.")
-            },
+            _below(arrays, "reservoir."),
             generators.restored(stored["generator"]),
             _count(stored, "seen"),
             _count(stored, "capacity"),
@@ -646,6 +688,23 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
         online=_online(header["online"]),
         reservoir=reservoir,
     )
+
+
+def _first_in_training(
+    header: Mapping[str, Any],
+    arrays: Arrays,
+    parameters: Mapping[str, Any],
+    source: FeatureSource,
+) -> FirstLabels | None:
+    """The first stage with its labels of the training text, where there are two."""
+    first = _first(header, arrays, parameters, source)
+    if first is None:
+        return None
+    numbers = get_array(_below(arrays, _FIRST), _JACKKNIFED, np.int32)
+    labels = first.trained.labels
+    if len(numbers) and (numbers.min() < 0 or numbers.max() >= len(labels)):
+        raise SeqpaError("is damaged: its first stage gave a label that is not there")
+    return FirstLabels(first.trained, [labels[k] for k in numbers.tolist()])
 
 
 def _marks(stored: Any) -> list[int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
-from typing import Any, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,24 @@ from seqpa.sequence.encode import Encoded, FeatureEncoder
 from seqpa.sequence.presets import preset
 from seqpa.sequence.resources import Arrays
 
+T = TypeVar("T")
 Extractor = Callable[[Sequence[Any]], Sequence[Any]]
+Flat = tuple[list[list[str]], NDArray[np.int64], "NDArray[np.int64] | None"]
+
+
+class FirstStage(Protocol):
+    """The tagger whose labels a second one sees: see `seqpa.sequence.stages`."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns that it adds to those of the data."""
+
+    @property
+    def reach(self) -> int:
+        """How many tokens around a token it looks at beyond the sentence."""
+
+    def cells(self, X: Any, words: list[str], in_training: bool) -> list[list[str]]:
+        """The cells of its columns."""
 
 
 class FeatureSource:
@@ -28,9 +45,35 @@ class FeatureSource:
     Built by `choose`, from the `features` that the user gave and a first look at the tokens.
     """
 
-    def __init__(self, encoder: FeatureEncoder | DictEncoder, function: Extractor | None) -> None:
+    def __init__(
+        self,
+        encoder: FeatureEncoder | DictEncoder,
+        function: Extractor | None,
+        first: FirstStage | None = None,
+    ) -> None:
         self.encoder = encoder
         self.function = function
+        self.first = first
+
+    @property
+    def reach(self) -> int:
+        """How many tokens around a token are looked at beyond its sentence."""
+        own = self.encoder.reach if isinstance(self.encoder, FeatureEncoder) else 0
+        return own if self.first is None else max(own, self.first.reach)
+
+    def flat(self, X: Any, in_training: bool = False) -> Flat:
+        """One list of cells over all tokens for each of the encoder's columns, the sentences'
+        lengths and documents.
+
+        in_training : with the labels that the first stage gave to sentences it had not learned
+        """
+        assert isinstance(self.encoder, FeatureEncoder)
+        names = self.encoder.columns
+        if self.first is None:
+            return *flat_columns(X, names), documents_of(X)
+        columns, lengths = flat_columns(X, names[: -len(self.first.columns)])
+        more = self.first.cells(X, columns[0], in_training)
+        return [*columns, *more], lengths, documents_of(X)
 
     @classmethod
     def choose(
@@ -41,8 +84,12 @@ class FeatureSource:
         resources: Mapping[str, Any] | None,
         X: Any,
         labels: Sequence[str],
+        more: tuple[Sequence[str], Sequence[str]] = ((), ()),
     ) -> FeatureSource:
-        """The source for `features`: "auto", a preset, templates, a function, or None."""
+        """The source for `features`: "auto", a preset, templates, a function, or None.
+
+        more : columns beside those of the data, and templates that look at them
+        """
         if callable(features):
             return cls(DictEncoder(cutoff), features)
         kind = "words" if isinstance(X, Corpus) else token_kind(X)
@@ -71,6 +118,7 @@ class FeatureSource:
                 f"features must be a preset's name, a list of templates, a function or None, "
                 f"not {type(features).__name__}"
             )
+        columns, templates = [*columns, *more[0]], [*templates, *more[1]]
         return cls(FeatureEncoder(templates, columns, cutoff, resources), None)
 
     def learn(self, X: Any, flat: Sequence[str | None]) -> Encoded:
@@ -79,8 +127,8 @@ class FeatureSource:
         flat : the labels of all tokens, None where one is not given
         """
         if isinstance(self.encoder, FeatureEncoder):
-            columns, lengths = flat_columns(X, self.encoder.columns)
-            return self.encoder.fit_transform(columns, lengths, flat, documents_of(X))
+            columns, lengths, documents = self.flat(X, in_training=True)
+            return self.encoder.fit_transform(columns, lengths, flat, documents)
         return self._call(self.encoder.fit_transform, X)
 
     def extend(self, X: Any, flat: Sequence[str | None], online: bool = False) -> Encoded:
@@ -89,22 +137,21 @@ class FeatureSource:
         online : whether `remember` will be called when they have been learned
         """
         if isinstance(self.encoder, FeatureEncoder):
-            columns, lengths = flat_columns(X, self.encoder.columns)
-            documents = documents_of(X)
+            columns, lengths, documents = self.flat(X)
             return self.encoder.extend_transform(columns, lengths, flat, documents, online)
         return self._call(self.encoder.extend_transform, X)
 
     def again(self, X: Any, flat: Sequence[str | None]) -> Encoded:
         """Encode the training sentences once more as `learn` did."""
         if isinstance(self.encoder, FeatureEncoder):
-            columns, lengths = flat_columns(X, self.encoder.columns)
-            return self.encoder.training_transform(columns, lengths, flat, documents_of(X))
+            columns, lengths, documents = self.flat(X, in_training=True)
+            return self.encoder.training_transform(columns, lengths, flat, documents)
         return self._call(self.encoder.transform, X)
 
     def remember(self, X: Any, flat: Sequence[str | None]) -> None:
         """Let the attributes that labels teach learn from sentences that were learned online."""
         if isinstance(self.encoder, FeatureEncoder) and self.encoder.learns_tags:
-            self.encoder.remember(flat_columns(X, self.encoder.columns)[0], flat)
+            self.encoder.remember(self.flat(X)[0], flat)
 
     def transform(self, X: Any, walk: template_features.Table | None = None) -> Encoded:
         """Encode sentences to be tagged; unknown features are left out.
@@ -113,8 +160,8 @@ class FeatureSource:
             `FeatureEncoder.transform`.
         """
         if isinstance(self.encoder, FeatureEncoder):
-            columns, lengths = flat_columns(X, self.encoder.columns)
-            return self.encoder.transform(columns, lengths, walk, documents_of(X))
+            columns, lengths, documents = self.flat(X)
+            return self.encoder.transform(columns, lengths, walk, documents)
         return self._call(self.encoder.transform, X)
 
     @property
@@ -200,6 +247,16 @@ def lengths_of(X: Any) -> NDArray[np.int64]:
     [2, 0, 1]
     """
     return X.lengths if isinstance(X, Corpus) else np.fromiter(map(len, X), np.int64, len(X))
+
+
+def split(flat: Sequence[T], lengths: NDArray[np.int64]) -> list[list[T]]:
+    """A list over all tokens as a list for each sentence.
+
+    >>> split(["N", "V", "V"], np.array([2, 1]))
+    [['N', 'V'], ['V']]
+    """
+    ends = np.cumsum(lengths).tolist()
+    return [list(flat[a:b]) for a, b in pairwise([0, *ends])]
 
 
 class Documents(list[Any]):

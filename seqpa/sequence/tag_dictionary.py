@@ -55,9 +55,27 @@ def told(counts: Mapping[str, int]) -> tuple[str, str]:
     total = sum(counts.values())
     often = sorted(label for label, n in counts.items() if 50 * n >= total)  # at least 2 %
     best, n = min(counts.items(), key=lambda item: (-item[1], item[0]))
-    purity = "all" if n == total else "most" if 5 * n > 4 * total else "some"
     bucket = next((name for least, name in _BUCKETS if n >= least), "1")
-    return " ".join(often), f"{best} {purity} {bucket}"
+    return " ".join(often), f"{best} {purity(n, total)} {bucket}"
+
+
+def purity(n: int, total: int) -> str:
+    """How pure n of a total are: all of it, over 80 %, or less.
+
+    Parameters
+    ----------
+    n, total : int
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> purity(3, 3), purity(5, 6), purity(4, 5)
+    ('all', 'most', 'some')
+    """
+    return "all" if n == total else "most" if 5 * n > 4 * total else "some"
 
 
 class TagDictionary:

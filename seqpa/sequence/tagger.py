@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,18 @@ from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.decoder import check_given
 from seqpa.sequence.encode import starts_of
 from seqpa.sequence.explain import TokenExplanation, explain
-from seqpa.sequence.inputs import FeatureSource, flat_labels, given_labels, lengths_of
+from seqpa.sequence.inputs import (
+    FeatureSource,
+    flat_labels,
+    given_labels,
+    in_documents,
+    lengths_of,
+    split,
+)
 from seqpa.sequence.learner import ChainLearner, Epoch, Lesson
 from seqpa.sequence.live import LiveTagging
 from seqpa.sequence.select import select
+from seqpa.sequence.stages import check_words, first_stage, second_stage_names
 from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.trained import Learned, Trained
 from seqpa.sequence.training import Labels, TrainingData, TrainingState, label_indices
@@ -74,6 +82,8 @@ class SequenceTagger:
     warm_start : `fit` goes on from the present weights instead of starting from zero
     batch_size : so many sentences make one step: a small quadratic programme instead of a formula
         (algorithms "pa-i", "pa-ii" and "pa-ls"); smoother, and slower
+    stages : 1, or 2 for a second tagger that also sees the labels which a first one gives, here and
+        to the same words and spans elsewhere in the document; six times the training
 
     Attributes
     ----------
@@ -110,6 +120,7 @@ class SequenceTagger:
         resources: Mapping[str, Any] | None = None,
         warm_start: bool = False,
         batch_size: int = 1,
+        stages: int = 1,
     ) -> None:
         self.features = features
         self.columns = columns
@@ -129,12 +140,18 @@ class SequenceTagger:
         self.resources = resources
         self.warm_start = warm_start
         self.batch_size = batch_size
+        self.stages = stages
         self._learned = Learned()
 
     # Training
 
     def fit(
-        self, X: Any, y: Any = None, dev: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        dev: Any = None,
+        sample_weight: Any = None,
+        documents: Any = None,
     ) -> SequenceTagger:
         """Train on sentences and their labels.
 
@@ -148,13 +165,16 @@ class SequenceTagger:
             The weights of the epoch that is best there are kept.
         sample_weight : None, or a number for each sentence
             Scales C.
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
         SequenceTagger
             Itself.
         """
-        epochs = self.training(X, y, dev, sample_weight=sample_weight)
+        epochs = self.training(X, y, dev, sample_weight=sample_weight, documents=documents)
         del X, y  # a corpus that nobody else holds goes when it is encoded
         for _ in epochs:
             pass
@@ -168,6 +188,8 @@ class SequenceTagger:
         *,
         record: bool = False,
         sample_weight: Any = None,
+        documents: Any = None,
+        told: Callable[[str], None] | None = None,
     ) -> Iterator[Epoch]:
         """`fit`, epoch by epoch, with usable weights after each.
 
@@ -186,6 +208,11 @@ class SequenceTagger:
             Keep what the loss bounds need of every sentence in `Epoch.order` and `Epoch.record`.
         sample_weight : None, or a number for each sentence
             Scales C.
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
+        told : None or callable
+            Told in a few words what is done before the first epoch, where that takes long.
 
         Yields
         ------
@@ -193,6 +220,7 @@ class SequenceTagger:
             A record of each epoch.
         """
         self.check_parameters()
+        X = in_documents(X, documents)
         flat = self._nonempty(given_labels(X, y))
         importance = sentence_weights(sample_weight, len(X), self.algorithm)
         dev_set = dev_pair(dev)
@@ -208,11 +236,16 @@ class SequenceTagger:
                     f"go on with the data that it was saved on"
                 )
         elif self.warm_start and learned.is_fitted:
+            self._check_one_stage("warm_start", learned.stages)
             self._check_same_features()
             state = self._warm_state()
             encoded = state.extend(X, flat)
         else:
             source = self._choose_source(X, flat)
+            if self.stages > 1:
+                check_words(source.encoder)
+                labels_of = split(flat, lengths_of(X))
+                source.first = first_stage(X, labels_of, importance, self._first_stage, told)
             encoded = source.learn(X, flat)
             labels = training.with_new([], flat)
             weights = TrainingWeights(
@@ -250,6 +283,19 @@ class SequenceTagger:
                 self._learned = before
             raise
 
+    def _first_stage(self, X: Any, y: Any, sample_weight: Any) -> Trained:
+        """A tagger of one stage with the same parameters, trained."""
+        alone = {"stages": 1, "patience": None, "warm_start": False}
+        tagger = SequenceTagger(**self.get_params() | alone)
+        return tagger.fit(X, y, sample_weight=sample_weight).trained_
+
+    def _check_one_stage(self, what: str, stages: int) -> None:
+        if max(stages, self.stages) > 1:
+            raise SeqpaError(
+                f"{what} learns one stage only: with stages=2 call fit on all sentences, or set "
+                f"stages=1 before the first training"
+            )
+
     def _check_data(self, state: TrainingState, data: TrainingData) -> None:
         """Training that goes on wants the data that it began with."""
         marks = data.marks()
@@ -261,7 +307,12 @@ class SequenceTagger:
         state.data = marks
 
     def partial_fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, replay: int = 0
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        replay: int = 0,
+        documents: Any = None,
     ) -> SequenceTagger:
         """Learn from new sentences, in the order given, with new features and new labels.
 
@@ -282,13 +333,16 @@ class SequenceTagger:
             So many earlier sentences, drawn at random, are learned again in between, against
             forgetting. They are drawn from a sample of at most 1,000 sentences of `fit`,
             `partial_fit` and `learn_one`, which models and copies do not have.
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
         SequenceTagger
             Itself.
         """
-        self._learn(X, y, sample_weight, replay)
+        self._learn(in_documents(X, documents), y, sample_weight, replay)
         return self
 
     def learn_one(
@@ -337,6 +391,7 @@ class SequenceTagger:
         importance = sentence_weights(sample_weight, len(X), self.algorithm)
         check_whole("replay", replay, 0)
         learned = self._learned
+        self._check_one_stage("partial_fit", learned.stages)
         with learned.lock:
             if learned.is_fitted:
                 self._check_same_features()
@@ -385,7 +440,10 @@ class SequenceTagger:
     def _choose_source(self, X: Any, flat: Labels) -> FeatureSource:
         cutoff = int(self.cutoff) if isinstance(self.cutoff, np.integer) else self.cutoff
         labels = training.with_new([], flat)
-        return FeatureSource.choose(self.features, self.columns, cutoff, self.resources, X, labels)
+        more = second_stage_names(self.columns) if self.stages > 1 else ((), ())
+        return FeatureSource.choose(
+            self.features, self.columns, cutoff, self.resources, X, labels, more
+        )
 
     def _what_is_seen(self) -> tuple[Any, Any]:
         features = self.features
@@ -449,7 +507,7 @@ class SequenceTagger:
 
     # Tagging
 
-    def predict(self, X: Any, fixed: Any = None) -> list[list[str]]:
+    def predict(self, X: Any, fixed: Any = None, documents: Any = None) -> list[list[str]]:
         """The best label list of each sentence.
 
         Safe to call from many threads, also while one of them learns: a sentence is tagged with the
@@ -460,12 +518,16 @@ class SequenceTagger:
         X : list of sentences, or a corpus
         fixed : None, or a list for each sentence
             The label that a token must get, or None where it is free.
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
         list of lists of str
         """
         tagging = self._tagging()
+        X = in_documents(X, documents)
         given = None if fixed is None else fixed_indices(X, fixed, self.classes_)
         return tagging.predict(X, given, self.n_jobs)
 
@@ -502,13 +564,18 @@ class SequenceTagger:
         labels = self.predict_one(tokens)
         return list(zip(tokens, labels, strict=True))
 
-    def predict_nbest(self, X: Any, k: int) -> list[list[tuple[float, list[str]]]]:
+    def predict_nbest(
+        self, X: Any, k: int, documents: Any = None
+    ) -> list[list[tuple[float, list[str]]]]:
         """For each sentence the k best label lists with their scores, best first.
 
         Parameters
         ----------
         X : list of sentences, or a corpus
         k : int
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
@@ -517,7 +584,7 @@ class SequenceTagger:
         """
         check_whole("k", k, 1)
         labels = self.classes_  # their numbers never change, more may come
-        encoded, decoder = self._tagging().prepared(X)
+        encoded, decoder = self._tagging().prepared(in_documents(X, documents))
         return [
             [
                 (score, [labels[label] for label in path])
@@ -526,7 +593,7 @@ class SequenceTagger:
             for i in range(len(encoded.starts) - 1)
         ]
 
-    def confidence(self, X: Any) -> list[tuple[float, list[float]]]:
+    def confidence(self, X: Any, documents: Any = None) -> list[tuple[float, list[float]]]:
         """For each sentence how sure the tagger is of it, and of each of its labels.
 
         A token's confidence is by how much the predicted sequence beats the best one that has
@@ -536,12 +603,15 @@ class SequenceTagger:
         Parameters
         ----------
         X : list of sentences, or a corpus
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
         list of (float, list of float)
         """
-        encoded, decoder = self._tagging().prepared(X)
+        encoded, decoder = self._tagging().prepared(in_documents(X, documents))
         result = []
         for i in range(len(encoded.starts) - 1):
             margins = decoder.margins(encoded, i)
@@ -583,7 +653,7 @@ class SequenceTagger:
         plain = tagging.encoded(X) if strategy == "density" else None
         return select(*tagging.prepared(X), plain, n, strategy, self.n_best, rng)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, documents: Any = None) -> float:
         """The share of tokens that get the right label.
 
         Parameters
@@ -591,29 +661,37 @@ class SequenceTagger:
         X : list of sentences, or a corpus
         y : list of label lists
             Not needed where X is a corpus with labels.
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
         float
         """
+        X = in_documents(X, documents)
         flat = flat_labels(X, y)
         predicted = [label for labels in self.predict(X) for label in labels]
         if not flat:
             raise SeqpaError("there is no token to score: every sentence is empty")
         return sum(g == p for g, p in zip(flat, predicted, strict=True)) / len(flat)
 
-    def explain(self, sentence: Sequence[Any]) -> list[TokenExplanation]:
+    def explain(
+        self, sentence: Sequence[Any], before: Any = (), after: Any = ()
+    ) -> list[TokenExplanation]:
         """Why each token of one sentence got its label: see `seqpa.sequence.explain`.
 
         Parameters
         ----------
         sentence : list of tokens
+        before, after : lists of sentences
+            Those of its document, where the tagger looks beyond the sentence (see `reach_`).
 
         Returns
         -------
         list of TokenExplanation
         """
-        evidence = self._tagging().evidence(sentence)
+        evidence = self._tagging().evidence([*before, sentence, *after], len(before))
         return explain(sentence, evidence)
 
     # Weights, files, scikit-learn
@@ -627,6 +705,11 @@ class SequenceTagger:
     def n_iter_(self) -> int:
         """The epoch whose weights are kept."""
         return self._learned.epoch
+
+    @property
+    def reach_(self) -> int:
+        """How many tokens before and behind a sentence tagging looks at; 0 for none."""
+        return self._learned.source.reach
 
     @property
     def online_mistakes_(self) -> int:

@@ -25,7 +25,8 @@ from seqpa.sequence.decoder import Decoder, no_legal_sequence
 from seqpa.sequence.elsewhere import around
 from seqpa.sequence.encode import Encoded, FeatureEncoder, starts_of
 from seqpa.sequence.explain import Evidence
-from seqpa.sequence.inputs import FeatureSource, documents_of, flat_columns
+from seqpa.sequence.inputs import FeatureSource
+from seqpa.sequence.pieces import part
 from seqpa.sequence.tables import REMEMBERED
 from seqpa.sequence.weights import FrozenWeights
 
@@ -71,14 +72,15 @@ class Tagging:
         walk, decoder = self._ready()
         return self._source.transform(X, walk), decoder
 
-    def evidence(self, sentence: Any) -> Evidence:
-        """What an explanation of one sentence needs."""
-        encoded, decoder = self.prepared([sentence])
+    def evidence(self, X: Any, i: int) -> Evidence:
+        """What an explanation of sentence i needs."""
+        encoded, decoder = self.prepared(X)
+        one = slice(i, i + 1)
         encoder = self._source.encoder
         return Evidence(
             decoder=decoder,
-            encoded=encoded,
-            plain=self._source.transform([sentence]),
+            encoded=part(encoded, one),
+            plain=part(self._source.transform(X), one),
             weights=self._given[0],
             labels=self._labels,
             feature_name=encoder.feature_name,
@@ -94,28 +96,27 @@ class Tagging:
         if walk is None or not isinstance(encoder, FeatureEncoder):
             encoded = self._source.transform(X)
             return strings.spell(self._labels, decoder.decode(encoded, fixed), encoded.starts)
-        columns, lengths = flat_columns(X, encoder.columns)
-        documents = documents_of(X)
+        columns, lengths, documents = self._source.flat(X)
         starts = starts_of(lengths, len(columns[0]))
         run = self._run
         if len(columns[0]) > run:
             run = max(run, int(np.diff(starts).max()))  # no sentence is cut
 
-        def labels(part: slice) -> list[list[str]]:
+        def labels(some: slice) -> list[list[str]]:
             buffers: _Buffers | None = getattr(self._own, "buffers", None)
-            seen = around(starts, part, encoder.reach)
+            seen = around(starts, some, encoder.reach)
             numbered = int(starts[seen.stop] - starts[seen.start])
             if buffers is None or buffers.run < run or buffers.numbered < numbered:
                 buffers = _Buffers(encoder, walk, decoder, run, numbered)
                 if run == self._run:
                     self._own.buffers = buffers
-            return buffers.tag(columns, starts, documents, part, fixed, self._labels)
+            return buffers.tag(columns, starts, documents, some, fixed, self._labels)
 
         parts = cut(starts, max(run, _NUMBERED) if n_jobs == 1 else run)
         if len(parts) == 1:
             return labels(parts[0])
         if n_jobs == 1:
-            return [found for part in parts for found in labels(part)]
+            return [found for some in parts for found in labels(some)]
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(n_jobs) as pool:
@@ -196,23 +197,23 @@ class _Buffers:
         columns: Sequence[list[str]],
         starts: NDArray[np.int64],
         documents: NDArray[np.int64] | None,
-        part: slice,
+        some: slice,
         fixed: NDArray[np.int32] | None,
         labels: list[str],
     ) -> list[list[str]]:
-        """The labels of the sentences `part`, numbered together with those that are looked at."""
-        seen = around(starts, part, self._encoder.reach)
+        """The labels of the sentences `some`, numbered together with those that are looked at."""
+        seen = around(starts, some, self._encoder.reach)
         self._encoder.number_run(
             self._runner, self._ids, self._words, columns, starts, documents, seen
         )
         begin = starts[seen.start]
-        places = starts[part.start : part.stop + 1] - begin
+        places = starts[some.start : some.stop + 1] - begin
         found: list[list[str]] = []
         for run in cut(places, self.run):
             own = places[run.start : run.stop + 1]
             given = NO_LABELS if fixed is None else fixed[begin + own[0] : begin + own[-1]]
             bad = self._runner.tag(own, own - own[0], given)
             if bad >= 0:
-                raise no_legal_sequence(part.start + run.start + bad, fixed is not None)
+                raise no_legal_sequence(some.start + run.start + bad, fixed is not None)
             found += self._runner.spell(labels)
         return found
