@@ -5,6 +5,7 @@ from seqpa._kernel.sequences cimport Scratch, Sequences
 
 @cython.final
 cdef class MaxLoss:
+    cdef double root
     cdef const long long[::1] worst
     cdef int[::1] path
     cdef double[:, ::1] after
