@@ -411,3 +411,22 @@ class MaxLoss:
             work.ready = False
             found = self.find(chain, data, i, given, work)
         return found
+
+    @cython.ccall
+    @cython.exceptval(-1e300, check=True)
+    def most(
+        self,
+        chain: Chain,
+        data: Sequences,
+        i: cython.Py_ssize_t,
+        given: cython.const[cython.int][::1],
+        scale: cython.double,
+        work: Scratch,
+    ) -> cython.double:
+        """The highest score + scale · ρ of sentence i, which one Viterbi finds."""
+        rho: cython.Py_ssize_t
+        with cython.nogil:
+            work.ready = False
+            self.value = _NOTHING
+            rho = self.try_scale(chain, data, i, given, scale, work)
+        return self.score + scale * rho

@@ -147,6 +147,17 @@ class Decoder:
             larger_table(search)
         return search.found()[0], path
 
+    def loss_augmented(
+        self, encoded: Encoded, i: int, given: Int32, cost: Float32, unit: float = 1.0
+    ) -> float:
+        """The highest score + ρ of any label sequence of sentence i; see `max_loss`."""
+        begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
+        if begin == end:
+            return 0.0
+        work, _ = scratch(self.n_labels, end - begin, again=True, cost=cost)
+        search, _ = max_loss_search(cost, unit, self.n_labels, end - begin)
+        return search.most(self.chain, sequences(encoded), i, given, unit, work)
+
     def score(self, encoded: Encoded, i: int, path: Int32) -> float:
         """w·Φ(x, y) of one label sequence of sentence i."""
         work, _ = scratch(self.n_labels, 1)
