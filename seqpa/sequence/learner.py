@@ -154,7 +154,7 @@ class ChainLearner:
         the margin √ρ. Loss-augmented takes argmax score + ρ, which Viterbi finds where ρ is a sum
         over tokens, and asks for the margin ρ itself. Max-loss takes argmax score + √ρ (Eq. 50),
         exactly: for the zero-one cost it is the best or the second-best sequence, for sums of whole
-        numbers Viterbi over labels and costs finds it (`seqpa/_kernel/max_loss.py`). N-best takes
+        numbers (or multiples of one number) Viterbi over labels and costs finds it (`seqpa/_kernel/max_loss.py`). N-best takes
         the argmax of score + √ρ among the `n_best` sequences of the highest score: an
         approximation, for every cost.
     batch_size : so many sentences make one step (see `seqpa.sequence.batches`)
@@ -193,7 +193,8 @@ class ChainLearner:
         if self.update == "max-loss" and not (self.cost.kind == "zero-one" or self.cost.is_whole):
             raise SeqpaError(
                 f"update 'max-loss' is for the cost 'zero-one' and for sums over tokens of whole "
-                f"numbers up to {LARGEST_WHOLE} ('hamming', a matrix, a Hierarchy): choose "
+                f"numbers up to {LARGEST_WHOLE}, or of so many times one number ('hamming', a "
+                f"matrix, a Hierarchy): choose "
                 f"update='n-best' (an approximation among the n best sequences) or "
                 f"'prediction-based'"
             )
@@ -252,10 +253,12 @@ class ChainLearner:
         right, guess, rival = np.zeros((3, longest), np.int32)
         competing = self._looks_among_nbest
         predicting = self.update == "prediction-based"
-        costs = None if competing or predicting else self._costs(weights.n_labels)
-        max_loss = None
-        if self.update == "max-loss" and costs is not None:
-            max_loss, _ = max_loss_search(costs, weights.n_labels, longest)
+        costs, max_loss, n_labels = None, None, weights.n_labels
+        if self.update == "loss-augmented":
+            costs = self.cost.by_label(n_labels, padded(n_labels))
+        elif self.update == "max-loss" and not competing:
+            costs = self.cost.in_units(n_labels, padded(n_labels))
+            max_loss, _ = max_loss_search(costs, self.cost.unit, n_labels, longest)
         trainer = kernel.Trainer(
             chain=chain,
             update=kernel.UPDATES["prediction-based" if competing else self.update],
@@ -399,9 +402,6 @@ class ChainLearner:
     def _looks_among_nbest(self) -> bool:
         """Whether the competitor is found in Python, among the best sequences."""
         return self.update == "n-best" or (self.update == "max-loss" and not self.cost.is_whole)
-
-    def _costs(self, n_labels: int) -> NDArray[np.float32]:
-        return self.cost.by_label(n_labels, padded(n_labels))
 
     def _cost(self, gold: NDArray[np.int32], predicted: NDArray[np.int32]) -> float:
         return self.cost.of_numbers(gold, predicted, self.labels)
