@@ -41,9 +41,7 @@ def training_chain(weights: TrainingWeights, rules: Penalties) -> Chain:
     return chain_over(weights.stores(), weights.transitions, rules)
 
 
-def chain_over(
-    stores: tuple[Store, Store | None], transitions: Float32, rules: Penalties
-) -> Chain:
+def chain_over(stores: tuple[Store, Store | None], transitions: Float32, rules: Penalties) -> Chain:
     """The chain over `transitions` (labels, width), which already hold the penalties; nothing
     leads to the columns behind the last label, which only fill the width."""
     n_labels, width = transitions.shape

@@ -18,7 +18,7 @@ from seqpa._kernel import strings
 from seqpa._kernel.sequences import Sequences
 from seqpa._kernel.store import Store
 from seqpa.locks import ForkSafeLock
-from seqpa.sequence.chain import NO_LABELS, scratch, chain_over
+from seqpa.sequence.chain import NO_LABELS, chain_over, scratch
 from seqpa.sequence.constraints import Penalties, penalties
 from seqpa.sequence.decoder import Decoder, no_legal_sequence
 from seqpa.sequence.encode import Encoded
@@ -164,8 +164,8 @@ class _Desk:
         K, T = weights.n_labels, weights.averaged_over(average)
         store, pair_store = weights.stores()
         moved = self._single.copy(store, encoded.features, T, K)
-        if self._pairs is not None and pair_store is not None:
-            pairs = encoded.pair_features
+        pairs = encoded.pair_features
+        if self._pairs is not None and pair_store is not None and pairs is not None:
             moved |= self._pairs.copy(pair_store, pairs, T, self._pairs.width)
         if moved:
             self._chain.replace_stores(*self._stores())

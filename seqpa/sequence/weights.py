@@ -139,6 +139,7 @@ class FrozenWeights:
 def tagging_store(
     rows: Int32, arena: Float32, width: int, used: int | None = None, dense: int = 0
 ) -> Store:
+    """The kernel's store over rows that no longer change; `used` floats of its arena, else all."""
     return Store(
         arena=arena,
         sums=_NO_SUMS,
