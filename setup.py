@@ -55,7 +55,10 @@ EXACT = {
     "steps",
     "store",
     "trainer",
+<<<<<<< HEAD
     "word_classes",
+=======
+>>>>>>> proba
 }
 if sys.platform == "win32":
     EXACT_COMPILE = ["/O2", "/fp:precise"]

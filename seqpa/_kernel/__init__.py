@@ -17,6 +17,8 @@ store    the weights of their features
 compose  sums of features' weights
 chain    first-order chains: Viterbi
 nbest    the n best label sequences of a chain
+marginals
+         probabilities of labels, spans and sequences of a chain: forward-backward
 max_loss the label sequence of the highest score + √cost
 trainer  the epoch loop of chains
 strings  words to numbers
@@ -59,6 +61,7 @@ _MODULES = (
     "compose",
     "chain",
     "nbest",
+    "marginals",
     "max_loss",
     "trainer",
     "strings",

@@ -153,20 +153,20 @@ class Learned:
 
     def tagging(self, average: bool, constraints: Any) -> Tagging | LiveTagging:
         """What tags with the present weights under these constraints."""
-        if not self.live:
-            return self.take(average, constraints).tagging
+        made = self._tagging
+        if (
+            self.live
+            and made is not None
+            and made.state is self.training
+            and made.average == average
+            and made.constraints == constraints
+        ):
+            return made
         with self.lock:
-            made = self._tagging
-            if (
-                made is None
-                or made.state is not self.training
-                or made.average != average
-                or made.constraints != constraints
-            ):
-                if self.training is None or not self.live:
-                    return self.take(average, constraints).tagging
-                made = LiveTagging(self.training, self.lock, average, copy.deepcopy(constraints))
-                self._tagging = made
+            if self.training is None or not self.live:
+                return self.take(average, constraints).tagging
+            made = LiveTagging(self.training, self.lock, average, copy.deepcopy(constraints))
+            self._tagging = made
             return made
 
     def take(self, average: bool, constraints: Any) -> Trained:

@@ -23,7 +23,7 @@ from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.decoder import Decoder, check_given
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.inputs import FeatureSource
-from seqpa.sequence.learner import NO_WEIGHTS, WITHOUT_C, ChainLearner, Epoch
+from seqpa.sequence.learner import NO_WEIGHTS, WITHOUT_C, Bench, ChainLearner, Epoch
 from seqpa.sequence.replay import Kept, Reservoir, together
 from seqpa.sequence.weights import FrozenWeights, TrainingWeights, check_labels
 
@@ -87,6 +87,8 @@ class TrainingState:
     online : OnlineTotals
     reservoir : Reservoir
         Some of the sentences so far, to be learned again beside new ones.
+    bench : Bench
+        What `lesson` works with, from one to the next.
     """
 
     source: FeatureSource
@@ -100,6 +102,7 @@ class TrainingState:
     data: list[int] | None = None
     online: OnlineTotals = field(default_factory=OnlineTotals)
     reservoir: Reservoir = field(default=cast("Reservoir", None))
+    bench: Bench = field(default_factory=Bench)
 
     def __post_init__(self) -> None:
         if self.reservoir is None:
@@ -205,6 +208,7 @@ def run(
         Whether `Epoch.order` and `Epoch.record` are kept, for the loss bounds.
     """
     n = len(data.encoded.starts) - 1
+    state.bench = Bench()
     dev_encoded = None if dev is None else state.source.transform(dev[0])
     while not state.is_over(epochs, patience):
         order = state.rng.permutation(n) if shuffle else np.arange(n)
@@ -261,7 +265,7 @@ def lesson(
     one = len(order) == 1
     if not replayed or not len(order):
         return learner.trained_on(
-            state.weights, data.encoded, data.gold, order, one, data.importance
+            state.weights, data.encoded, data.gold, order, one, data.importance, state.bench
         )
     encoded, gold, weights = together(replayed)
     check_replayed(gold, encoded.starts, learner)
@@ -272,14 +276,13 @@ def lesson(
     for piece in range(pieces):
         new = order[n * piece // pieces : n * (piece + 1) // pieces]
         epoch, predicted = learner.trained_on(
-            state.weights, data.encoded, data.gold, new, one, data.importance
+            state.weights, data.encoded, data.gold, new, one, data.importance, state.bench
         )
         done = epoch if done is None else done.plus(epoch)
         old = np.arange(k * piece // pieces, k * (piece + 1) // pieces, dtype=np.int64)
         uses_C = learner.algorithm not in WITHOUT_C
-        learner.epoch(
-            state.weights, encoded, gold, old, importance=weights if uses_C else NO_WEIGHTS
-        )
+        own = weights if uses_C else NO_WEIGHTS
+        learner.trained_on(state.weights, encoded, gold, old, False, own, state.bench)
     assert done is not None
     return done, predicted
 
@@ -303,14 +306,16 @@ def dev_score(gold: list[list[str]], predicted: list[list[str]]) -> float:
 
 
 def with_new(labels: list[str], flat: Labels) -> list[str]:
-    """The labels, and behind them the new ones in order.
+    """The labels, and behind them the new ones in order; the very same list where none is new.
 
     >>> with_new(["B"], ["C", "B", None, "A"])
     ['B', 'A', 'C']
     """
-    found = set(flat)
+    found = set(flat).difference(labels)
     found.discard(None)
-    new = sorted(cast("set[str]", found) - set(labels))
+    if not found:
+        return labels
+    new = sorted(cast("set[str]", found))
     check_label_names(new)
     return [*labels, *new]
 
