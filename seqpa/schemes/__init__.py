@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from seqpa.schemes.chunks import (
     begins_span,
+    boundary,
     convert,
     spans,
     strict_spans,
@@ -66,6 +67,7 @@ __all__ = [
     "allowed",
     "are_chunk_labels",
     "begins_span",
+    "boundary",
     "check",
     "check_scheme",
     "convert",
