@@ -212,6 +212,14 @@ class Evaluation:
             )
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        micro = self.span_micro
+        spans = "" if micro is None else f", span F1 {micro.f1:.4f} of {micro.gold:,} spans"
+        return (
+            f"<Evaluation: {self.sentences:,} sentences, accuracy {self.accuracy:.4f} of "
+            f"{self.tokens:,} tokens{spans}>"
+        )
+
     def __str__(self) -> str:
         return self.table()
 
