@@ -15,6 +15,7 @@ from seqpa.errors import SeqpaError
 from seqpa.schemes import Span, are_chunk_labels, spans, strict_spans
 
 LabelLists: TypeAlias = Sequence[Sequence[str]]
+SpanPair: TypeAlias = tuple[Sequence[Span], Sequence[Span]]
 Cost: TypeAlias = Callable[[Sequence[str], Sequence[str]], float]
 
 
@@ -88,6 +89,8 @@ class Evaluation:
         Correct and all tokens whose word was, or was not, in the training data.
     cost : float or None
         The mean over sentences.
+    span_mistakes : dict or None
+        How often each (right type, predicted type, what) occurs: see `span_mistakes`.
 
     Examples
     --------
@@ -106,6 +109,7 @@ class Evaluation:
     seen: tuple[int, int] | None = None
     unseen: tuple[int, int] | None = None
     cost: float | None = None
+    span_mistakes: dict[tuple[str, str, str], int] | None = field(default=None, repr=False)
 
     @property
     def accuracy(self) -> float:
@@ -173,6 +177,8 @@ class Evaluation:
             out["span_micro"] = micro.to_dict()
             out["span_macro"] = _named(macro)
             out["spans"] = {name: score.to_dict() for name, score in self.spans.items()}
+        if self.span_mistakes is not None:
+            out["span_mistakes"] = [[*what, n] for what, n in self.span_mistakes.items()]
         if self.cost is not None:
             out["cost"] = self.cost
         return out
@@ -290,17 +296,25 @@ def evaluate(
         seen, unseen = _by_knownness(
             chain.from_iterable(words), set(training_words), flat_gold, flat_predicted
         )
+    scores = mistakes = None
+    if _are_chunks(confusion):
+        pairs = [
+            (_read_spans(g, strict), _read_spans(p, strict))
+            for g, p in zip(gold, predicted, strict=True)
+        ]
+        scores, mistakes = counted(pairs), span_mistakes(pairs)
     return Evaluation(
         sentences=len(gold),
         correct_sentences=sum(list(g) == list(p) for g, p in zip(gold, predicted, strict=True)),
         tokens=len(flat_gold),
         correct_tokens=sum(n for (g, p), n in confusion.items() if g == p),
         labels=_label_scores(confusion),
-        spans=span_scores(gold, predicted, strict) if _are_chunks(confusion) else None,
+        spans=scores,
         confusion=dict(sorted(confusion.items())),
         seen=seen,
         unseen=unseen,
         cost=None if cost is None else _ratio(sum(map(cost, gold, predicted)), len(gold)),
+        span_mistakes=mistakes,
     )
 
 
@@ -332,7 +346,7 @@ def span_scores(
     )
 
 
-def counted(pairs: Iterable[tuple[Sequence[Span], Sequence[Span]]]) -> dict[str, Score]:
+def counted(pairs: Iterable[SpanPair]) -> dict[str, Score]:
     """The scores of each type of span.
 
     Parameters
@@ -354,6 +368,54 @@ def counted(pairs: Iterable[tuple[Sequence[Span], Sequence[Span]]]) -> dict[str,
         correct.update(span[0] for span in set(gold_spans).intersection(predicted_spans))
     types = sorted(there.keys() | found.keys())
     return {kind: Score(correct[kind], found[kind], there[kind]) for kind in types}
+
+
+def span_mistakes(pairs: Iterable[SpanPair]) -> dict[tuple[str, str, str], int]:
+    """What went wrong with spans.
+
+    A right span that was not found was taken for another ``type``, or got another ``extent``
+    (the first predicted span that overlaps it is named), or was ``missed``: nothing overlaps it.
+    A predicted span that overlaps no right one was ``invented``.
+
+    Parameters
+    ----------
+    pairs : iterable
+        For each sentence the right spans and the predicted ones.
+
+    Returns
+    -------
+    dict
+        How often (right type, predicted type, what) occurs, the most frequent first; a type is
+        empty where there is no span.
+
+    Examples
+    --------
+    >>> gold, found = [("PER", 0, 2), ("LOC", 3, 4)], [("PER", 0, 1), ("ORG", 3, 4), ("PER", 5, 6)]
+    >>> list(span_mistakes([(gold, found)]))
+    [('', 'PER', 'invented'), ('LOC', 'ORG', 'type'), ('PER', 'PER', 'extent')]
+    """
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for gold, found in pairs:
+        if gold == found:
+            continue
+        predicted, right = _by_token(found), _by_token(gold)
+        for kind, start, end in gold:
+            near = next((predicted[t] for t in range(start, end) if t in predicted), None)
+            if near is None:
+                counts[kind, "", "missed"] += 1
+            elif near[1:] != (start, end):
+                counts[kind, near[0], "extent"] += 1
+            elif near[0] != kind:
+                counts[kind, near[0], "type"] += 1
+        for kind, start, end in found:
+            if not any(t in right for t in range(start, end)):
+                counts["", kind, "invented"] += 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _by_token(found: Sequence[Span]) -> dict[int, Span]:
+    """The span of each token that is in one."""
+    return {token: span for span in found for token in range(span[1], span[2])}
 
 
 def _read_spans(labels: Sequence[str], strict: str | None) -> list[Span]:
