@@ -49,16 +49,14 @@ UNCHECKED = {"seqpa._kernel.single"}
 EXACT = {
     "chain",
     "compose",
+    "marginals",
     "max_loss",
     "nbest",
     "runner",
     "steps",
     "store",
     "trainer",
-<<<<<<< HEAD
     "word_classes",
-=======
->>>>>>> proba
 }
 if sys.platform == "win32":
     EXACT_COMPILE = ["/O2", "/fp:precise"]

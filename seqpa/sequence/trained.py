@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from seqpa.errors import NotTrainedError
+from seqpa.errors import not_trained
 from seqpa.locks import ForkSafeLock
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.inputs import FeatureSource
@@ -227,7 +227,5 @@ class Learned:
     @staticmethod
     def _fitted(trained: Trained | None) -> Trained:
         if trained is None:
-            raise NotTrainedError(
-                "this SequenceTagger is not trained yet: call fit, or load a model"
-            )
+            raise not_trained("this SequenceTagger is not trained yet: call fit, or load a model")
         return trained
