@@ -28,12 +28,14 @@ from typing import TYPE_CHECKING, Any
 
 from seqpa.config import Config
 from seqpa.config.build import (
+    columns_of,
     constraints_of,
     cost_of,
     data_name,
     features_of,
     read_part,
     resources_of,
+    taggers_of,
     training_labels,
 )
 from seqpa.data import Corpus
@@ -41,6 +43,7 @@ from seqpa.errors import SeqpaError
 from seqpa.evaluate import Evaluation, evaluate
 from seqpa.files import write_atomically
 from seqpa.model import save_model
+from seqpa.sequence.chained import FOLDS, has_seen
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.learner import Epoch
 from seqpa.sequence.tagger import SequenceTagger
@@ -125,7 +128,8 @@ class TrainingRun:
     Attributes
     ----------
     notes : list of str
-        What a user should know before the training begins: which model will be replaced.
+        What a user should know before the training begins: which model will be replaced, and
+        which columns other models predict.
     """
 
     def __init__(
@@ -151,6 +155,7 @@ class TrainingRun:
             self.dev = None if config.data.dev is None else read_part(config, "dev")
             self.test = None if config.data.test is None else read_part(config, "test")
             self.tagger = tagger_of(config, self.train.names)
+            self.notes += self._told_columns()
             if with_certificate:
                 from seqpa.sequence.bounds import check_covered
 
@@ -165,6 +170,20 @@ class TrainingRun:
     def close(self) -> None:
         """Let other processes write the outputs; `finish` does it too."""
         self.outputs.release()
+
+    def _told_columns(self) -> list[str]:
+        """How each column that another model predicts comes about."""
+        told = []
+        for name, tagger in (self.tagger.taggers or {}).items():
+            path = self.config.path("columns", name, "tagger")
+            folds = self.config.columns[name].folds
+            seen = has_seen(tagger.trained_, self.train)
+            how = ", which did not learn from this text"
+            if seen:
+                how = ", which learned from this text too"
+                how += f": jackknifed in {folds} folds" if folds else ", taken as it is (folds: 0)"
+            told.append(f"the column {name} is predicted by {path}{how}")
+        return told
 
     def epochs(self) -> Iterator[Epoch]:
         """Train; after the last epoch `complete` is True.
@@ -318,6 +337,7 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
     SequenceTagger
     """
     learner = config.learner
+    columns = columns_of(config, columns)
     return SequenceTagger(
         features=features_of(config, columns),
         columns=columns,
@@ -336,6 +356,8 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
         patience=learner.patience,
         shuffle=learner.shuffle,
         resources=resources_of(config),
+        taggers=taggers_of(config) or None,
+        jackknife={name: column.folds for name, column in config.columns.items()} or FOLDS,
     )
 
 

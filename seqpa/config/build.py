@@ -15,6 +15,7 @@ from seqpa.data import Corpus, read, read_chunks
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.model import import_function
 from seqpa.sequence.presets import preset
+from seqpa.sequence.tagger import SequenceTagger
 from seqpa.sequence.templates import parse, parse_all
 
 _MATRIX = "a cost matrix is a mapping, {right: {predicted: cost}}, such as `B-PER: {O: 5}`"
@@ -153,11 +154,65 @@ def inputs_of(config: Config) -> dict[str, Path]:
         for part in ("train", "dev", "test"):
             if getattr(config.data, part) is not None:
                 found[f"data.{part}"] = config.path("data", part)
+    for name in config.columns:
+        found[f"columns.{name}.tagger"] = config.path("columns", name, "tagger")
     for kind in ("lexicons", "clusters"):
         for name in getattr(config.features, kind):
             found[f"features.{kind}.{name}"] = config.path("features", kind, name)
     if config.cost.file is not None:
         found["cost.file"] = config.path("cost", "file")
+    return found
+
+
+def columns_of(config: Config, columns: Sequence[str]) -> tuple[str, ...]:
+    """All columns that templates may look at: those of the data, and those that models predict.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+    columns : sequence of str
+        The input columns of the data, the word first.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> config = {"data": {"train": "a"}, "columns": {"pos": {"tagger": "pos.safetensors"}}}
+    >>> columns_of(Config.model_validate(config), ["word"])
+    ('word', 'pos')
+    """
+    return (*columns, *(name for name in config.columns if name not in columns))
+
+
+def taggers_of(config: Config) -> dict[str, SequenceTagger]:
+    """The models that predict columns.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+
+    Returns
+    -------
+    dict
+        The trained tagger of each column.
+    """
+    found = {}
+    for name in config.columns:
+        path = config.path("columns", name, "tagger")
+        place = config.place("columns", name, "tagger")
+        if not path.exists():
+            raise SeqpaError(
+                f"{place}{path}: there is no such model; train it first, as seqpa train "
+                "configs/pos.yaml does"
+            )
+        try:
+            found[name] = SequenceTagger.load(path)
+        except SeqpaError as error:
+            raise SeqpaError(f"{place}{error}") from None
     return found
 
 

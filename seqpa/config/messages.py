@@ -169,10 +169,11 @@ def settings() -> Iterator[Setting]:
     """
     for section, outer in Config.model_fields.items():
         model = _models(outer.annotation)[0]
+        above = f"{section}.NAME" if _is_mapping(outer.annotation) else section
         for name, field in model.model_fields.items():
             default = "(needed)" if field.is_required() else _written(field.default)
             values = _values(field.annotation)
-            yield Setting(f"{section}.{name}", values, default, str(field.description))
+            yield Setting(f"{above}.{name}", values, default, str(field.description))
 
 
 def settings_help() -> str:
@@ -277,14 +278,19 @@ def description(loc: Loc) -> str:
 
 def _models_at(loc: Loc) -> list[type[Section]]:
     models: list[type[Section]] = [Config]
+    named = False  # the last part was a mapping, whose keys are the user's own
     for part in loc:
-        models = [
-            below
-            for model in models
-            if part in model.model_fields
-            for below in _models(model.model_fields[str(part)].annotation)
-        ]
+        if named:
+            named = False
+            continue
+        fields = [model.model_fields[str(part)] for model in models if part in model.model_fields]
+        models = [below for field in fields for below in _models(field.annotation)]
+        named = any(_is_mapping(field.annotation) for field in fields)
     return models
+
+
+def _is_mapping(annotation: Any) -> bool:
+    return getattr(annotation, "__origin__", None) is dict
 
 
 def _models(annotation: Any) -> list[type[Section]]:
@@ -319,7 +325,7 @@ def _values(annotation: Any) -> str:
     names = [name for name in map(_values, _without_none(annotation)) if name]
     if getattr(annotation, "__origin__", None) is list:
         return f"list of {names[0]}s"
-    if getattr(annotation, "__origin__", None) is dict:
+    if _is_mapping(annotation):
         return f"mapping of text to {names[-1]}"
     return names[0] if names else ""
 

@@ -22,6 +22,7 @@ from pydantic import (
 
 from seqpa.config.yaml_lines import Loc, place_of
 from seqpa.data import MAX_SENTENCE_TOKENS
+from seqpa.sequence.chained import FOLDS, MOST_TAGGERS
 
 Table = dict[str, dict[str, float]]
 SchemeName = Literal["bio", "iob1", "iob2", "ioe1", "ioe2", "bioes", "bilou", "biluo", "bmes", "io"]
@@ -78,6 +79,27 @@ class DataSettings(Section):
     def _converts_whole_sentences(self) -> DataSettings:
         if self.scheme is not None and self.unlabelled is not None:
             raise ValueError("scheme converts whole sentences: leave out scheme or unlabelled")
+        return self
+
+
+class ColumnSettings(Section):
+    """Where a column comes from that the text to be tagged does not have."""
+
+    tagger: str = Field(
+        description="model file that predicts the column, while training and while tagging; the "
+        "new model holds it"
+    )
+    folds: int = Field(
+        default=FOLDS,
+        ge=0,
+        description="if that model learned from the same text, the training text is cut into so "
+        "many folds, each tagged by a model that learned from the others; 0 takes it as it is",
+    )
+
+    @model_validator(mode="after")
+    def _more_than_one_fold(self) -> ColumnSettings:
+        if self.folds == 1:
+            raise ValueError("folds is 1: it must be 0, for none, or at least 2")
         return self
 
 
@@ -242,6 +264,9 @@ class Config(Section):
     """
 
     data: DataSettings = Field(description="what is learned from")
+    columns: dict[str, ColumnSettings] = Field(
+        default={}, max_length=MOST_TAGGERS, description="columns that other models predict"
+    )
     features: FeatureSettings = Field(
         default=FeatureSettings(), description="what is seen of a token"
     )
