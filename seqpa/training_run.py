@@ -33,12 +33,13 @@ from seqpa.config.build import (
     cost_of,
     data_name,
     features_of,
+    place_of_sentence,
     read_part,
     resources_of,
     taggers_of,
-    training_labels,
 )
 from seqpa.data import Corpus
+from seqpa.data.labels import labelled_tokens
 from seqpa.errors import SeqpaError
 from seqpa.evaluate import Evaluation, evaluate
 from seqpa.files import write_atomically
@@ -160,6 +161,11 @@ class TrainingRun:
                 from seqpa.sequence.bounds import check_covered
 
                 check_covered(self.tagger)
+                if None in (self.train.labels or ()):
+                    raise SeqpaError(
+                        f"a certificate needs all labels, and {data_name(config, 'train')} has "
+                        "tokens without one"
+                    )
             self.resumed = resume and self.checkpoint.exists()
             if self.resumed:
                 self._load_checkpoint()
@@ -252,15 +258,12 @@ class TrainingRun:
 
     def _training(self) -> Iterator[Epoch]:
         try:
-            labels = training_labels(self.config, self.train)
-            yield from self.tagger.training(
-                self.train, labels, dev=self.dev, record=self._with_certificate
-            )
+            yield from self.tagger.training(self.train, dev=self.dev, record=self._with_certificate)
         except SeqpaError as error:
-            # Of the training sentences only their number is known there.
-            of_data = str(error).startswith("sentence ")
-            where = f"{data_name(self.config, 'train')}: " if of_data else ""
-            raise SeqpaError(f"{where}{error}") from None
+            told = str(error)
+            if told.startswith("sentence "):  # only their number is known there
+                told = place_of_sentence(self.config, "train", told)
+            raise SeqpaError(told) from None
 
     def _refuse_certificate(self, resume: bool) -> None:
         kind = self.config.cost.kind
@@ -396,7 +399,8 @@ def evaluate_labels(
     training_words: Collection[str] | None,
     cost: Any,
 ) -> Evaluation:
-    """Compare given predictions; the cost also covers labels that are new to the tagger.
+    """Compare given predictions; the cost also covers labels that are new to the tagger, and
+    tokens without a label are left out.
 
     Parameters
     ----------
@@ -415,9 +419,10 @@ def evaluate_labels(
     """
     function = None
     if cost is not None:
-        new = set(corpus.labels or ()) - set(tagger.classes_)
+        new = {label for label in corpus.labels or () if label} - set(tagger.classes_)
         function = sequence_cost(cost, [*tagger.classes_, *sorted(new)])
     words = corpus.split(corpus.columns[0])
+    gold, predicted, words = labelled_tokens(gold, predicted, words)
     return evaluate(gold, predicted, words, training_words, function)
 
 
@@ -441,7 +446,8 @@ def fingerprint(corpus: Corpus) -> str:
     False
     """
     digest = hashlib.sha256(corpus.lengths.tobytes())
-    for column in (*corpus.columns, corpus.labels or []):
+    labels = [label or "" for label in corpus.labels or []]
+    for column in (*corpus.columns, labels):
         digest.update("\0".join(column).encode("utf-8", "surrogatepass") + b"\n")
     return digest.hexdigest()
 

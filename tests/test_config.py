@@ -36,7 +36,7 @@ def config_file(folder: Path, text: str) -> Path:
         ("data: {train: a}\nlerner: {}\n", 2, "unknown key 'lerner'; did you mean 'learner'?"),
         ("data: {train: a}\nlearner: {c: 1}\n", 2, "did you mean 'C'?"),
         ("data: {train: a}\nxyz: 1\n", 2, "there are data, columns, features, learner"),
-        ("data:\n  format: conll\n", 1, "'data.train' is missing: file to learn from"),
+        ("data:\n  format: conll\n", 1, "'data.train' is missing: what to learn from"),
         ("learner: {}\n", None, "'data' is missing"),
         ("data: {train: 3}\n", 1, "data.train is 3: expected a text"),
         ("data: {train: a}\nlearner: {C: fast}\n", 2, "learner.C is 'fast': expected a number"),

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from seqpa.config.schema import Config, Section
+from seqpa.config.schema import FORMS, Config, Section
 from seqpa.config.yaml_lines import Loc, place_of
 from seqpa.errors import did_you_mean
 
@@ -49,10 +49,7 @@ def explained(error: ValidationError, places: Mapping[Loc, str], file: str) -> s
         Where it stands, what is wrong, and the nearest right key or value.
     """
     # What the tags of a union put into a location is not in the file.
-    found = [
-        (tuple(part for part in e["loc"] if part not in ("a scheme", "rules")), e)
-        for e in error.errors()
-    ]
+    found = [(tuple(part for part in e["loc"] if part not in FORMS), e) for e in error.errors()]
     order = {loc: i for i, loc in enumerate(places)}
 
     def position(loc: Loc) -> int:
@@ -327,7 +324,7 @@ def _values(annotation: Any) -> str:
         return f"list of {names[0]}s"
     if _is_mapping(annotation):
         return f"mapping of text to {names[-1]}"
-    return names[0] if names else ""
+    return " or ".join(dict.fromkeys(names))
 
 
 def _without_none(annotation: Any) -> list[Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from seqpa.data.corpus import Corpus
 from seqpa.errors import NotTrainedError, SeqpaError
 from seqpa.sequence.chained import FOLDS
-from seqpa.sequence.inputs import check_sentences, flat_labels, is_list, lengths_of
+from seqpa.sequence.inputs import check_sentences, given_labels, is_list, lengths_of
 from seqpa.sequence.learner import LARGEST, NO_WEIGHTS, WITHOUT_C
 
 
@@ -89,7 +89,8 @@ def dev_pair(dev: Any) -> tuple[Any, list[list[str]]] | None:
     else:
         raise SeqpaError("dev must be a pair (X, y) of sentences and labels, or a corpus")
     try:
-        if not flat_labels(X, y):
+        flat = given_labels(X, y)
+        if flat.count(None) == len(flat):
             raise SeqpaError("there is no token to score")
     except SeqpaError as error:
         raise SeqpaError(f"the dev set: {error}") from None

@@ -316,18 +316,8 @@ def _not_a_tuple(X: Any, columns: Sequence[str]) -> SeqpaError:
     raise AssertionError("every token is a tuple of the columns")
 
 
-def flat_labels(X: Any, y: Any) -> list[str]:
-    """The labels of all tokens in one list, checked against the sentences."""
-    flat = given_labels(X, y)
-    if None in flat:
-        ends = np.cumsum(lengths_of(X))
-        sentence = int(np.searchsorted(ends, flat.index(None), side="right")) + 1
-        raise SeqpaError(f"sentence {sentence}: a token has no label, None: it is needed here")
-    return cast("list[str]", flat)
-
-
 def given_labels(X: Any, y: Any) -> list[str | None]:
-    """The labels of all tokens in one list, None where one is not given; checked likewise."""
+    """The labels of all tokens in one list, None where one is not given; checked against X."""
     if isinstance(X, Corpus) and y is None:
         if X.labels is None:
             raise SeqpaError("the corpus has no labels to learn from")

@@ -28,7 +28,7 @@ from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.decoder import check_given
 from seqpa.sequence.encode import starts_of
 from seqpa.sequence.explain import TokenExplanation, explain
-from seqpa.sequence.inputs import FeatureSource, flat_labels, given_labels, lengths_of
+from seqpa.sequence.inputs import FeatureSource, given_labels, lengths_of
 from seqpa.sequence.learner import ChainLearner, Epoch, Lesson
 from seqpa.sequence.live import LiveTagging
 from seqpa.sequence.select import select
@@ -633,7 +633,7 @@ class SequenceTagger:
         return select(*tagging.prepared(X), plain, n, strategy, self.n_best, rng)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The share of tokens that get the right label.
+        """The share of tokens that get the right label, of those whose label is known.
 
         Parameters
         ----------
@@ -645,11 +645,12 @@ class SequenceTagger:
         -------
         float
         """
-        flat = flat_labels(X, y)
+        flat = given_labels(X, y)
         predicted = [label for labels in self.predict(X) for label in labels]
-        if not flat:
+        known = len(flat) - flat.count(None)
+        if not known:
             raise SeqpaError("there is no token to score: every sentence is empty")
-        return sum(g == p for g, p in zip(flat, predicted, strict=True)) / len(flat)
+        return sum(g == p for g, p in zip(flat, predicted, strict=True)) / known
 
     def explain(self, sentence: Sequence[Any]) -> list[TokenExplanation]:
         """Why each token of one sentence got its label: see `seqpa.sequence.explain`.

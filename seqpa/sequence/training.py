@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import strings
+from seqpa.data.labels import labelled_tokens
 from seqpa.errors import SeqpaError
 from seqpa.evaluate import evaluate
 from seqpa.sequence.checks import check_label_names
@@ -297,8 +298,9 @@ def check_replayed(
 
 
 def dev_score(gold: list[list[str]], predicted: list[list[str]]) -> float:
-    """Span F1 where the labels mark spans (B-, I-, ...), else token accuracy."""
-    result = evaluate(gold, predicted)
+    """Span F1 where the labels mark spans (B-, I-, ...), else token accuracy; of the tokens whose
+    label is known."""
+    result = evaluate(*labelled_tokens(gold, predicted))
     return result.accuracy if result.span_micro is None else result.span_micro.f1
 
 
