@@ -57,6 +57,15 @@ class Trained:
         self.epoch = epoch
         self.tagging = Tagging(source, weights, penalties(constraints, labels), self.labels)
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that sentences must have, the word first."""
+        return self.source.columns
+
+    def predict(self, X: Any, n_jobs: int = 1) -> list[list[str]]:
+        """The best labels of each sentence."""
+        return self.tagging.predict(X, None, n_jobs)
+
     def under(self, constraints: Any) -> Trained:
         """The same with other constraints."""
         return Trained(self.source, self.weights, self.labels, constraints, self.epoch)

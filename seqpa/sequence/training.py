@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import strings
+from seqpa.data.labels import labelled_tokens
 from seqpa.errors import SeqpaError, SeqpaWarning
 from seqpa.evaluate import evaluate
 from seqpa.schemes import are_chunk_labels
@@ -324,12 +325,13 @@ def dev_metric(labels: Sequence[str], gold: list[list[str]]) -> str:
     >>> dev_metric(["B-x", "O"], [["O", "I-x"]]), dev_metric(["N", "V"], [["N"]])
     ('F1', 'accuracy')
     """
-    return "F1" if are_chunk_labels({*labels, *chain.from_iterable(gold)}) else "accuracy"
+    known = {*labels, *chain.from_iterable(gold)} - {None}
+    return "F1" if are_chunk_labels(known) else "accuracy"
 
 
 def dev_score(gold: list[list[str]], predicted: list[list[str]], metric: str) -> float:
-    """The score by which epochs are compared."""
-    result = evaluate(gold, predicted)
+    """The score by which epochs are compared; of the tokens whose label is known."""
+    result = evaluate(*labelled_tokens(gold, predicted))
     if metric == "F1" and result.span_micro is not None:
         return result.span_micro.f1
     return result.accuracy
@@ -358,7 +360,7 @@ def only_elsewhere(labels: Sequence[str], gold: list[list[str]], where: str) -> 
     >>> only_elsewhere(["N", "V"], [["N", "X"], ["X", "Y"]], "test set")
     '2 labels of the test set are not in the training data and are never predicted: X, Y (3 tokens)'
     """
-    counts = Counter(chain.from_iterable(gold))
+    counts = Counter(label for label in chain.from_iterable(gold) if label is not None)
     new = sorted(counts.keys() - set(labels))
     if not new:
         return None
