@@ -18,11 +18,8 @@ from __future__ import annotations
 from seqpa.schemes.chunks import (
     Boundaries,
     begins_span,
-<<<<<<< HEAD
     boundaries,
-=======
     boundary,
->>>>>>> screen
     convert,
     spans,
     strict_spans,
@@ -73,11 +70,8 @@ __all__ = [
     "allowed",
     "are_chunk_labels",
     "begins_span",
-<<<<<<< HEAD
     "boundaries",
-=======
     "boundary",
->>>>>>> screen
     "check",
     "check_scheme",
     "convert",

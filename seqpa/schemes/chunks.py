@@ -159,11 +159,11 @@ def boundaries(labels: Sequence[str]) -> Boundaries:
         tag, kind = tag_and_type(label)
         if tag not in _OUTSIDE_TAGS:
             kinds[k] = numbers.setdefault(kind, len(numbers))
-    pairs = [[_boundary(p, y) for y in labels] for p in labels]
+    pairs = [[boundary(p, y) for y in labels] for p in labels]
     return Boundaries(
         list(numbers),
         kinds,
-        np.array([_boundary(OUTSIDE, y)[1] for y in labels], np.uint8),
+        np.array([boundary(OUTSIDE, y)[1] for y in labels], np.uint8),
         np.array([[starts for _, starts in row] for row in pairs], np.uint8),
         np.array([[not (ends or starts) for ends, starts in row] for row in pairs], np.uint8),
     )

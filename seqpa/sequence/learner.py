@@ -162,9 +162,9 @@ class ChainLearner:
         the margin √ρ. Loss-augmented takes argmax score + ρ, which Viterbi finds where ρ is a sum
         over tokens, and asks for the margin ρ itself. Max-loss takes argmax score + √ρ (Eq. 50),
         exactly: for the zero-one cost it is the best or the second-best sequence, for sums of whole
-        numbers (or multiples of one number) Viterbi over labels and costs finds it (`seqpa/_kernel/max_loss.py`). N-best takes
-        the argmax of score + √ρ among the `n_best` sequences of the highest score: an
-        approximation, for every cost.
+        numbers, or multiples of one number, Viterbi over labels and costs finds it
+        (`seqpa/_kernel/max_loss.py`). N-best takes the argmax of score + √ρ among the `n_best`
+        sequences of the highest score: an approximation, for every cost.
     batch_size : so many sentences make one step (see `seqpa.sequence.batches`)
     """
 
@@ -257,11 +257,8 @@ class ChainLearner:
         order: NDArray[np.int64],
         record: bool = False,
         importance: NDArray[np.float64] = NO_WEIGHTS,
-<<<<<<< HEAD
         bench: Bench | None = None,
-=======
         progress: Progress | None = None,
->>>>>>> screen
     ) -> tuple[Epoch, NDArray[np.int32]]:
         """`epoch`, and behind it what was predicted for the last sentence.
 
@@ -269,50 +266,12 @@ class ChainLearner:
         """
         bench = Bench() if bench is None else bench
         if self.batch_size > 1:
-<<<<<<< HEAD
-            return self._batch_epoch(weights, encoded, gold, order, record, importance)
-=======
             return self._batch_epoch(weights, encoded, gold, order, record, importance, progress)
-        chain = training_chain(weights, self.rules)
-        lengths = np.diff(encoded.starts)
-        longest = max(1, int(lengths.max(initial=0)))
-        right, guess, rival = np.zeros((3, longest), np.int32)
->>>>>>> screen
         competing = self._looks_among_nbest
         predicting = self.update == "prediction-based"
-<<<<<<< HEAD
-        costs, max_loss, n_labels = None, None, weights.n_labels
-        if self.update == "loss-augmented":
-            costs = self.cost.by_label(n_labels, padded(n_labels))
-        elif self.update == "max-loss" and not competing:
-            costs = self.cost.in_units(n_labels, padded(n_labels))
-            max_loss, _ = max_loss_search(costs, self.cost.unit, n_labels, longest)
-        trainer = kernel.Trainer(
-            chain=chain,
-            update=kernel.UPDATES["prediction-based" if competing else self.update],
-            max_loss=max_loss,
-            step=STEPS[ALGORITHMS[self.algorithm]],
-            C=self.C,
-            cost_kind=kernel.COSTS[self.cost.kind],
-            cost=self.cost.matrix,
-            trans=weights.transitions.reshape(-1),
-            trans_sums=weights.transition_sums.reshape(-1),
-            trans_gains=weights.transition_gains.reshape(-1),
-            delta=_difference(encoded.starts, encoded.indptr),
-            pair_delta=_difference(encoded.starts, encoded.pair_indptr),
-            trans_delta=_difference(encoded.starts, np.arange(encoded.starts[-1] + 1)),
-            right=right,
-            guess=guess,
-            rival=rival,
-            averaging=self.average,
-            second_order=weights.second_order,
-            clock=weights.clock_array,
-        )
-=======
         tools = bench.tools(self, weights, _Size.of(encoded), gold.min(initial=0) < 0)
         chain, trainer = tools.chain, tools.trainer
         work, path, guess = tools.work, tools.path, tools.guess
->>>>>>> proba
         data = sequences(encoded)
         rows = np.zeros((len(order) if record else 0, 4))
         predicted = _Mistakes()
@@ -377,11 +336,12 @@ class ChainLearner:
         longest = max(1, size.tokens)
         right, guess, rival = np.zeros((3, longest), np.int32)
         competing = self._looks_among_nbest
-        predicting = competing or self.update == "prediction-based"
-        costs = None if predicting else self._costs(weights.n_labels)
-        max_loss = None
-        if self.update == "max-loss" and costs is not None:
-            max_loss, _ = max_loss_search(costs, weights.n_labels, longest)
+        costs, max_loss, n_labels = None, None, weights.n_labels
+        if self.update == "loss-augmented":
+            costs = self.cost.by_label(n_labels, padded(n_labels))
+        elif self.update == "max-loss" and not competing:
+            costs = self.cost.in_units(n_labels, padded(n_labels))
+            max_loss, _ = max_loss_search(costs, self.cost.unit, n_labels, longest)
         trainer = kernel.Trainer(
             chain=chain,
             update=kernel.UPDATES["prediction-based" if competing else self.update],
