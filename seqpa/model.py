@@ -30,12 +30,14 @@ from seqpa.array_files import DAMAGE, Arrays, damaged, read_file, shortened, wri
 from seqpa.core.costs import Hierarchy
 from seqpa.errors import SeqpaError
 from seqpa.sequence import generators
+from seqpa.sequence.chained import MOST_LEVELS, MOST_TAGGERS, Chain
 from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.inputs import FeatureSource
 from seqpa.sequence.replay import Reservoir
 from seqpa.sequence.resources import get_array, pack_strings, unpack_strings
+from seqpa.sequence.seen import SeenText
 from seqpa.sequence.stages import FirstLabels
 from seqpa.sequence.trained import Trained
 from seqpa.sequence.training import OnlineTotals, TrainingState
@@ -44,8 +46,10 @@ from seqpa.sequence.weights import FrozenWeights, TrainingWeights
 # float16 counts exactly up to here; sparse rows keep labels beside weights.
 _MAX_HALF_LABELS = 2048
 _WORDS = "origin.words"
+_SEEN = "origin.sentences"
 _FIRST = "first."  # arrays of the first of two stages
 _JACKKNIFED = "jackknifed"
+_INSIDE = ("resources", "taggers")
 # Parameters that may be anything of JSON's simple values; `check_parameters` of the tagger, and the
 # learner, look at the values.
 _SIMPLE = (type(None), bool, int, float, str)
@@ -150,7 +154,9 @@ class UnloadedFunction:
 
 def _to_json(value: Any, name: str) -> Any:
     if isinstance(value, Hierarchy):
-        return {"hierarchy": [list(value.path(label)) for label in value.labels]}
+        paths = [list(value.path(label)) for label in value.labels]
+        lengths = [[label, length] for label, length in value.lengths.items()]
+        return {"hierarchy": {"paths": paths, "lengths": lengths} if lengths else paths}
     if isinstance(value, UnloadedFunction):
         return {"function": value.name}
     if type(value).__module__.startswith("numpy.random"):  # which tagging need not import
@@ -206,8 +212,13 @@ def _from_json(value: Any, allow_imports: bool, depth: int = 0) -> Any:
     return UnloadedFunction(content)
 
 
-def _hierarchy(paths: Any) -> Hierarchy:
+def _hierarchy(content: Any) -> Hierarchy:
+    """From paths; where edges have lengths, from both."""
     tree: dict[str, Any] = {}
+    nodes: dict[Any, dict[str, Any]] = {}
+    paths, lengths = content, []
+    if isinstance(content, dict):
+        paths, lengths = content["paths"], content["lengths"]
     for path in paths:
         if not isinstance(path, list) or not {str}.issuperset(map(type, path)):
             raise SeqpaError("is damaged: its hierarchy has a label that is no string")
@@ -215,14 +226,18 @@ def _hierarchy(paths: Any) -> Hierarchy:
             raise SeqpaError(f"is damaged: its hierarchy has more than {_MAX_LEVELS} levels")
         below = tree
         for label in path:
-            below = below.setdefault(label, {})
+            below = nodes[label] = below.setdefault(label, {})
+    for label, length in lengths:
+        if label not in nodes or type(length) not in (int, float):
+            raise SeqpaError("is damaged: its hierarchy has an edge of no length")
+        nodes[label]["length"] = length
     return Hierarchy(tree)
 
 
 def _stored(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    # Resources are inside the encoder's arrays; a file of theirs may be gone.
+    # Resources and taggers are inside the file; files of theirs may be gone.
     return {
-        name: _to_json(value, name) for name, value in parameters.items() if name != "resources"
+        name: _to_json(value, name) for name, value in parameters.items() if name not in _INSIDE
     }
 
 
@@ -253,12 +268,7 @@ def save_model(
     training_words : strings or None
         The words of the training text.
     """
-    header, arrays = _written(trained, half)
-    header["parameters"] = _stored(parameters)
-    first = trained.source.first
-    if isinstance(first, FirstLabels):
-        header["first"], of_first = _written(first.trained, half)
-        arrays |= {_FIRST + name: array for name, array in of_first.items()}
+    header, arrays = _packed(trained, parameters, half)
     if config is not None:
         header["config"] = config
     if training_words is not None:
@@ -266,8 +276,10 @@ def save_model(
     write_file(path, "model", header, arrays)
 
 
-def _written(trained: Trained, half: bool) -> tuple[dict[str, Any], Arrays]:
-    """The header and the arrays of one stage: features without a weight are left out."""
+def _packed(
+    trained: Trained, parameters: Mapping[str, Any], half: bool
+) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays of what was learned, the taggers of its columns included."""
     frozen = trained.weights
     frozen.check_sizes()
     source = trained.source
@@ -291,7 +303,25 @@ def _written(trained: Trained, half: bool) -> tuple[dict[str, Any], Arrays]:
     if half:
         weights |= _halved(weights, frozen.n_labels)
     arrays |= {f"weights.{name}": array for name, array in weights.items()}
-    return {"labels": trained.labels, "encoder": encoder, "epoch": trained.epoch}, arrays
+    if len(source.seen):
+        arrays[_SEEN] = source.seen.to_array()
+    header: dict[str, Any] = {
+        "labels": trained.labels,
+        "parameters": _stored(parameters),
+        "encoder": encoder,
+        "epoch": trained.epoch,
+    }
+    if source.chain is not None:
+        header["taggers"] = []
+        for i, (column, tagger) in enumerate(source.chain.taggers.items()):
+            own, more = _packed(tagger, source.chain.parameters[column], half)
+            header["taggers"].append({"column": column, **own})
+            arrays |= {f"taggers.{i}.{name}": array for name, array in more.items()}
+    if isinstance(source.first, FirstLabels):
+        own, more = _packed(source.first.trained, {}, half)
+        header["first"] = own
+        arrays |= {_FIRST + name: array for name, array in more.items()}
+    return header, arrays
 
 
 def _halved(weights: Mapping[str, NDArray[Any]], n_labels: int) -> Arrays:
@@ -350,16 +380,8 @@ class ModelFile:
         SeqpaError
             If the content is none of ours, or needs a function that may not be imported.
         """
-        header, arrays = self.header, self.arrays
         try:
-            parameters = _parameters(header, allow_imports)
-            trained = _opened(header, arrays, parameters)
-            trained.source.first = _first(header, arrays, parameters, trained.source)
-            encoder = trained.source.encoder
-            if isinstance(encoder, FeatureEncoder):
-                # So that `fit`, and clones, find the lexicons and clusters of the templates again.
-                parameters["resources"] = dict(encoder.resources) or None
-            return parameters, trained
+            return _unpacked(self.header, self.arrays, allow_imports, 0)
         except SeqpaError as error:
             raise SeqpaError(f"{self.path}: {shortened(str(error), 1000)}") from None
         except DAMAGE as error:
@@ -387,39 +409,71 @@ class ModelFile:
             raise SeqpaError(f"{self.path}: {error}") from None
 
 
-def _opened(header: Mapping[str, Any], arrays: Arrays, parameters: Mapping[str, Any]) -> Trained:
-    """One stage of a model; every index is checked."""
+def _unpacked(
+    header: Mapping[str, Any], arrays: Arrays, allow_imports: bool, level: int
+) -> tuple[dict[str, Any], Trained]:
+    """What `_packed` made a header and arrays of, every index checked."""
+    parameters = _parameters(header, allow_imports)
     labels = _labels(header)
     source = _source(header, arrays, parameters.get("features"))
+    if isinstance(source.encoder, FeatureEncoder):
+        # So that `fit`, and clones, find the lexicons and clusters of the templates again.
+        parameters["resources"] = dict(source.encoder.resources) or None
     weights = _frozen(arrays, "weights.", len(labels))
     weights.validate()
     _check_sizes(source, len(weights.rows), weights.pair_rows)
+    if "taggers" in header:
+        source.attach(_chain(header["taggers"], arrays, allow_imports, level + 1))
+    source.first = _first(header, arrays, parameters, source)
     constraints, epoch = parameters.get("constraints"), _count(header, "epoch")
-    return Trained(source, weights, labels, constraints, epoch)
+    return parameters, Trained(source, weights, labels, constraints, epoch)
+
+
+def _chain(stored: Any, arrays: Arrays, allow_imports: bool, level: int) -> Chain:
+    """The taggers of predicted columns. Each is as large as what the file holds of it: no part of a
+    file is read twice, and `level` ends what would stand inside itself."""
+    if not isinstance(stored, list) or not 1 <= len(stored) <= MOST_TAGGERS:
+        raise SeqpaError("is damaged: its taggers of columns are none, or too many")
+    if level > MOST_LEVELS:
+        raise SeqpaError(f"is damaged: taggers inside taggers, more than {MOST_LEVELS} levels")
+    taggers, parameters = {}, {}
+    for i, header in enumerate(stored):
+        column = header["column"]
+        if type(column) is not str or column in taggers:
+            raise SeqpaError("is damaged: a tagger of a column has no name of its own")
+        for name in ("parameters", "encoder"):
+            if not isinstance(header.get(name), dict):
+                raise SeqpaError(f"is damaged: the tagger of a column has no {name}")
+        own = _own(arrays, f"taggers.{i}.")
+        parameters[column], taggers[column] = _unpacked(header, own, allow_imports, level)
+    return Chain(taggers, parameters)
 
 
 def _first(
-    header: Mapping[str, Any],
-    arrays: Arrays,
-    parameters: Mapping[str, Any],
-    source: FeatureSource,
+    header: Mapping[str, Any], arrays: Arrays, parameters: Mapping[str, Any], source: FeatureSource
 ) -> FirstLabels | None:
-    """The first stage, where there is one; `source` is that of the second."""
-    own = header.get("first")
-    if own is None:
+    """The first of two stages, where there is one; `source` is that of the second."""
+    stored = header.get("first")
+    if stored is None:
         return None
-    if not isinstance(own, dict) or not isinstance(own.get("encoder"), dict):
+    if not isinstance(stored, dict) or not isinstance(stored.get("encoder"), dict):
         raise SeqpaError("is damaged: its first stage has no encoder")
-    trained = _opened(own, _below(arrays, _FIRST), parameters)
-    encoders = [source.encoder, trained.source.encoder]
-    columns = [list(e.columns) if isinstance(e, FeatureEncoder) else None for e in encoders]
+    own = _own(arrays, _FIRST)
+    labels = _labels(stored)
+    first = _source(stored, own, None)
+    weights = _frozen(own, "weights.", len(labels))
+    weights.validate()
+    _check_sizes(first, len(weights.rows), weights.pair_rows)
+    encoders = [source.encoder, first.encoder]
+    columns = [[*e.columns] if isinstance(e, FeatureEncoder) else None for e in encoders]
     if columns[1] is None or columns[0] != [*columns[1], *FirstLabels.columns]:
         raise SeqpaError("is damaged: its two stages do not look at the same columns")
-    return FirstLabels(trained)
+    constraints, epoch = parameters.get("constraints"), _count(stored, "epoch")
+    return FirstLabels(Trained(first, weights, labels, constraints, epoch))
 
 
-def _below(arrays: Arrays, prefix: str) -> Arrays:
-    """The arrays whose names begin so, by the rest of their names."""
+def _own(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays whose names begin so, under the rest of their names."""
     return {
         name.removeprefix(prefix): array
         for name, array in arrays.items()
@@ -493,6 +547,9 @@ def _is_right(name: str, value: Any) -> bool:
         return value is None or isinstance(value, str) or texts or callable(value)
     if name == "columns":
         return texts
+    if name == "jackknife":
+        counts = value.values() if isinstance(value, dict) else [value]
+        return all(type(count) is int and 0 <= count <= _MAX_COUNT for count in counts)
     if name == "cost":
         return isinstance(value, (str, Hierarchy, dict, np.ndarray)) or callable(value)
     if name == "constraints":
@@ -534,10 +591,11 @@ def _sum(value: Any) -> float:
 
 
 def _source(header: Mapping[str, Any], arrays: Arrays, features: Any) -> FeatureSource:
-    own = _below(arrays, "encoder.")
     encoder = header["encoder"]
     kind = DictEncoder if encoder.get("encoder") == "dicts" else FeatureEncoder
-    return FeatureSource(kind.from_arrays(own, encoder), features if callable(features) else None)
+    made = kind.from_arrays(_own(arrays, "encoder."), encoder)
+    seen = SeenText.from_array(arrays[_SEEN]) if _SEEN in arrays else None
+    return FeatureSource(made, features if callable(features) else None, seen=seen)
 
 
 def _frozen(arrays: Arrays, prefix: str, n_labels: int) -> FrozenWeights:
@@ -581,6 +639,8 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
     encoder_arrays, encoder = state.source.encoder.to_arrays()
     arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
     arrays |= {f"training.{name}": array for name, array in state.weights.to_arrays().items()}
+    if len(state.source.seen):
+        arrays[_SEEN] = state.source.seen.to_array()
     if state.best is not None:
         for field in fields(FrozenWeights)[1:]:
             array = getattr(state.best, field.name)
@@ -605,7 +665,7 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
     arrays |= {f"reservoir.{name}": array for name, array in state.reservoir.to_arrays().items()}
     first = state.source.first
     if isinstance(first, FirstLabels) and first.jackknifed is not None:
-        header["first"], of_first = _written(first.trained, half=False)
+        header["first"], of_first = _packed(first.trained, {}, half=False)
         number = {label: k for k, label in enumerate(first.trained.labels)}
         given = map(number.__getitem__, first.jackknifed)
         of_first[_JACKKNIFED] = np.fromiter(given, np.int32, len(first.jackknifed))
@@ -651,7 +711,7 @@ def _check_parameters(parameters: Mapping[str, Any], saved: Mapping[str, Any]) -
 def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) -> TrainingState:
     labels = _labels(header)
     source = _source(header, arrays, features)
-    training = _below(arrays, "training.")
+    training = _own(arrays, "training.")
     TrainingWeights.validate(training)
     if bool(training["second_order"][0]) != (header["parameters"].get("algorithm") == "arow"):
         raise SeqpaError("is damaged: its weights are of another algorithm")
@@ -669,7 +729,7 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
     if "reservoir" in header:  # states of earlier versions have none
         stored = header["reservoir"]
         reservoir = Reservoir.from_arrays(
-            _below(arrays, "reservoir."),
+            _own(arrays, "reservoir."),
             generators.restored(stored["generator"]),
             _count(stored, "seen"),
             _count(stored, "capacity"),
@@ -691,16 +751,13 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
 
 
 def _first_in_training(
-    header: Mapping[str, Any],
-    arrays: Arrays,
-    parameters: Mapping[str, Any],
-    source: FeatureSource,
+    header: Mapping[str, Any], arrays: Arrays, parameters: Mapping[str, Any], source: FeatureSource
 ) -> FirstLabels | None:
-    """The first stage with its labels of the training text, where there are two."""
+    """The first of two stages with its labels of the training text, where there is one."""
     first = _first(header, arrays, parameters, source)
     if first is None:
         return None
-    numbers = get_array(_below(arrays, _FIRST), _JACKKNIFED, np.int32)
+    numbers = get_array(_own(arrays, _FIRST), _JACKKNIFED, np.int32)
     labels = first.trained.labels
     if len(numbers) and (numbers.min() < 0 or numbers.max() >= len(labels)):
         raise SeqpaError("is damaged: its first stage gave a label that is not there")

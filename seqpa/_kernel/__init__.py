@@ -9,6 +9,7 @@ vectors  whole passes over vectors: binary, regression, uniclass, multiclass, co
 single   one example at a time: a dict, a row
 prototypes, multiplicative, hinge, ellipsoid
          passes with other steps and geometries over the same vectors
+descent  passes of one vector whose intercept is in no norm, with penalties
 quadratic, budget, blocks
          kernels and mini-batches: passes over blocks of examples with known inner products
 sequences
@@ -17,6 +18,8 @@ store    the weights of their features
 compose  sums of features' weights
 chain    first-order chains: Viterbi
 nbest    the n best label sequences of a chain
+marginals
+         probabilities of labels, spans and sequences of a chain: forward-backward
 max_loss the label sequence of the highest score + √cost
 trainer  the epoch loop of chains
 strings  words to numbers
@@ -27,6 +30,8 @@ template_features
 documents
          where else in a document a word stands, and what it was labelled there
 runner   all of these in turn, to tag runs of sentences
+word_classes
+         words by the words beside them: exchange, and a tree over the classes
 """
 
 from __future__ import annotations
@@ -50,6 +55,7 @@ _MODULES = (
     "prototypes",
     "multiplicative",
     "hinge",
+    "descent",
     "ellipsoid",
     "quadratic",
     "budget",
@@ -59,6 +65,7 @@ _MODULES = (
     "compose",
     "chain",
     "nbest",
+    "marginals",
     "max_loss",
     "trainer",
     "strings",
@@ -66,6 +73,7 @@ _MODULES = (
     "template_features",
     "documents",
     "runner",
+    "word_classes",
 )
 
 

@@ -1,4 +1,4 @@
-"""The same word elsewhere in a document: its nearest other occurrences, and what they were labelled.
+"""The same word elsewhere in a document: its nearest occurrences, and what they were labelled.
 
 Tokens, or whatever else stands in a text, come sorted by key and then by place: `order[r]` is the
 number of the r-th, so that occurrences of one key stand side by side.

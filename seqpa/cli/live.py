@@ -13,7 +13,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from seqpa.cli.epoch_line import epoch_line
+from seqpa.sequence.epoch_line import epoch_line
 from seqpa.sequence.learner import Epoch
 from seqpa.training_run import TrainingRun
 
@@ -47,6 +47,10 @@ class LiveDisplay:
             epoch_line(epoch, self._epochs), highlight=False, markup=False, soft_wrap=True
         )
         self._progress.update(self._task, completed=epoch.number, best=best)
+
+    def tell(self, what: str) -> None:
+        """Say what is done before the first epoch."""
+        self._progress.console.print(what, highlight=False, markup=False, soft_wrap=True)
 
     def __enter__(self) -> LiveDisplay:
         self._progress.start()

@@ -7,7 +7,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -91,7 +91,7 @@ def tag(
     how = reading(tagger, file, format, columns, encoding, max_sentence_tokens)
     guessed = None
     if format is None and columns is None:
-        guessed = guess(input, how, tuple(tagger.columns))
+        guessed = guess(input, how, tagger.input_columns)
         if guessed is not None:
             known = guessed.format, guessed.columns
             how = reading(tagger, file, *known, encoding, max_sentence_tokens)
@@ -109,10 +109,12 @@ def tag(
     if guessed is not None:
         chunks = guessed.explained(chunks)
     if explain:
+        from seqpa.sequence.streams import in_context
+
         with open_sink(output) as sink:
-            for corpus in chunks:
-                for sentence in corpus:
-                    sink.write(_explained(tagger, sentence.tokens))
+            for _, around, own in in_context(chunks, tagger.reach_):
+                for i in range(own.start, own.stop):
+                    sink.write(_explained(tagger, around, i))
         return
     write_tagged(
         output,
@@ -145,34 +147,42 @@ def _is_standard_output(path: str) -> bool:
 def _tagged(
     tagger: SequenceTagger, chunks: Iterable[Corpus], nbest: int, confidence: bool
 ) -> Iterator[tuple[Corpus, list[str], Extras]]:
-    for corpus in chunks:
+    from seqpa.sequence.streams import in_context
+
+    for corpus, around, own in in_context(chunks, tagger.reach_):
         extras: dict[str, list[str]] = {}
         if not len(corpus):
             yield corpus, [], extras
             continue
-        labels = [label for sentence in tagger.predict(corpus) for label in sentence]
+        labels = [label for sentence in tagger.predict(around)[own] for label in sentence]
         if nbest > 1:
-            extras |= _alternatives(tagger, corpus, nbest)
+            extras |= _alternatives(tagger, around, own, nbest)
         if confidence:
-            extras["confidence"] = [
-                f"{margin:.4f}" for _, margins in tagger.confidence(corpus) for margin in margins
-            ]
+            told = tagger.confidence(around)[own]
+            extras["confidence"] = [f"{margin:.4f}" for _, margins in told for margin in margins]
         yield corpus, labels, extras
 
 
-def _alternatives(tagger: SequenceTagger, corpus: Corpus, k: int) -> dict[str, list[str]]:
+def _alternatives(
+    tagger: SequenceTagger, around: Corpus, own: slice, k: int
+) -> dict[str, list[str]]:
     """The labels of the second to k-th best sequences; _ where a sentence has fewer."""
     columns: dict[str, list[str]] = {f"label{rank}": [] for rank in range(2, k + 1)}
-    lengths = corpus.lengths.tolist()
-    for length, best in zip(lengths, tagger.predict_nbest(corpus, k), strict=True):
+    lengths = around.lengths[own].tolist()
+    for length, best in zip(lengths, tagger.predict_nbest(around, k)[own], strict=True):
         for rank, column in enumerate(columns.values(), start=1):
             column.extend(best[rank][1] if rank < len(best) else ["_"] * length)
     return columns
 
 
-def _explained(tagger: SequenceTagger, tokens: Any) -> str:
+def _explained(tagger: SequenceTagger, around: Corpus, i: int) -> str:
+    """The explanation of sentence i, looked at in its context if the tagger does so."""
     from dataclasses import replace
 
+    from seqpa.sequence.streams import near
+
+    tokens = around[i].tokens
+    found = tagger.explain(tokens, *near(around, i, tagger.reach_))
     told = [
         str(
             replace(
@@ -181,6 +191,8 @@ def _explained(tagger: SequenceTagger, tokens: Any) -> str:
                 contributions=explanation.contributions[:_SHOWN],
             )
         )
-        for token, explanation in zip(tokens, tagger.explain(tokens), strict=True)
+        for token, explanation in zip(
+            tokens, tagger.explain(tokens, *near(around, i, tagger.reach_)), strict=True
+        )
     ]
     return "\n".join(told) + "\n\n"

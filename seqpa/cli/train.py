@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 from typer.core import TyperCommand
 
-from seqpa.cli.epoch_line import epoch_line
 from seqpa.errors import SeqpaError
+from seqpa.sequence.epoch_line import epoch_line
 
 if TYPE_CHECKING:
     from seqpa.sequence.learner import Epoch
@@ -89,6 +89,7 @@ def train(
             print("no checkpoint to resume: starting from the beginning", flush=True)
         stopped = False
         with _stop_requests() as stop_asked, _display(run) as display:
+            run.told = display.tell
             for epoch in run.epochs():
                 display.show(epoch)
                 if stop_asked() and not run.complete:
@@ -122,12 +123,14 @@ def _stop_requests() -> Iterator[Any]:
 class _Display(Protocol):
     def show(self, epoch: Epoch) -> None: ...
 
+    def tell(self, what: str) -> None: ...
+
 
 @contextmanager
 def _display(run: TrainingRun) -> Iterator[_Display]:
     import sys
 
-    labels = len(set(run.train.labels or ()) - {run.config.data.unlabelled})
+    labels = len({*(run.train.labels or ())} - {None})
     print(
         f"training on {len(run.train):,} sentences, {run.train.n_tokens:,} tokens, "
         f"{labels:,} labels" + (f", after epoch {len(run.history)}" if run.resumed else ""),
@@ -150,6 +153,9 @@ class _Lines:
 
     def show(self, epoch: Epoch) -> None:
         print(epoch_line(epoch, self._epochs), flush=True)
+
+    def tell(self, what: str) -> None:
+        print(what, flush=True)
 
 
 def _print_outcome(run: TrainingRun, outcome: TrainingOutcome) -> None:

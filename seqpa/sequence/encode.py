@@ -338,8 +338,8 @@ class FeatureEncoder:
             found = self._layout.training_words(ids, rows)
         else:
             found = self.words(ids)
-        unknown = [[] if learn else list(own) for own in fresh]
-        if not learn:
+        unknown: list[list[str]] = [[] if learn else list(own) for own in fresh]
+        if any(unknown):
             values = [c.values_of(own) for c, own in zip(self._words, unknown, strict=True)]
             self._layout.add_unknown(found, values)
         return found, self._add_elsewhere(found, ids[0], unknown[0], starts, documents)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,37 @@ from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import Encoded, FeatureEncoder
 from seqpa.sequence.presets import preset
 from seqpa.sequence.resources import Arrays
+from seqpa.sequence.seen import SeenText
 
 T = TypeVar("T")
 Extractor = Callable[[Sequence[Any]], Sequence[Any]]
-Flat = tuple[list[list[str]], NDArray[np.int64], "NDArray[np.int64] | None"]
+# The cells of all tokens, a list for each column, and the sentences' lengths.
+Cells: TypeAlias = "tuple[list[list[str]], NDArray[np.int64]]"
+
+
+class ColumnChain(Protocol):
+    """What predicts columns that are not given: a `seqpa.sequence.chained.Chain`."""
+
+    taggers: dict[str, Any]
+    parameters: dict[str, Mapping[str, Any]]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The columns that are predicted."""
+
+    @property
+    def levels(self) -> int:
+        """How many taggers stand one inside the other, at most."""
+
+    def check(self, columns: Sequence[str]) -> None:
+        """Raise a SeqpaError unless each column can be predicted from those before it."""
+
+    def cells(self, X: Any, columns: Sequence[str], n_jobs: int = 1) -> Cells:
+        """The cells of sentences, some of them predicted."""
 
 
 class FirstStage(Protocol):
-    """The tagger whose labels a second one sees: see `seqpa.sequence.stages`."""
+    """The tagger whose labels a second one sees: a `seqpa.sequence.stages.FirstLabels`."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -35,45 +58,95 @@ class FirstStage(Protocol):
     def reach(self) -> int:
         """How many tokens around a token it looks at beyond the sentence."""
 
-    def cells(self, X: Any, words: list[str], in_training: bool) -> list[list[str]]:
-        """The cells of its columns."""
+    def cells(self, corpus: Corpus, in_training: bool, n_jobs: int = 1) -> list[list[str]]:
+        """The cells of its columns, for sentences with the others."""
+
+
+@dataclass(slots=True)
+class PredictedCorpus(Corpus):
+    """A corpus whose predicted columns are there already."""
 
 
 class FeatureSource:
     """Encodes sentences with templates, or with tokens that already are features.
 
     Built by `choose`, from the `features` that the user gave and a first look at the tokens.
+
+    Attributes
+    ----------
+    encoder : FeatureEncoder or DictEncoder
+    function : callable or None
+        The user's own, which makes features of a sentence.
+    chain : ColumnChain or None
+        Predicts columns that sentences do not have.
+    seen : SeenText
+        Which sentences were learned from.
+    first : FirstStage or None
+        The first of two stages, whose labels the encoder sees as columns.
     """
 
     def __init__(
         self,
         encoder: FeatureEncoder | DictEncoder,
         function: Extractor | None,
-        first: FirstStage | None = None,
+        chain: ColumnChain | None = None,
+        seen: SeenText | None = None,
     ) -> None:
         self.encoder = encoder
         self.function = function
-        self.first = first
+        self.chain: ColumnChain | None = None
+        self.seen = SeenText() if seen is None else seen
+        self.first: FirstStage | None = None
+        if chain is not None:
+            self.attach(chain)
+
+    def attach(self, chain: ColumnChain) -> None:
+        """Have columns predicted, which are checked against those that templates look at."""
+        if not isinstance(self.encoder, FeatureEncoder):
+            raise SeqpaError(
+                "taggers give columns to templates: they need words, and a preset or templates as "
+                "features"
+            )
+        chain.check(tuple(self.encoder.columns))
+        self.chain = chain
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that sentences must have: those that are not predicted."""
+        if not isinstance(self.encoder, FeatureEncoder):
+            return ("word",)
+        predicted: frozenset[str] = frozenset() if self.chain is None else self.chain.names
+        return tuple(name for name in self._data_columns() if name not in predicted)
+
+    def _data_columns(self) -> tuple[str, ...]:
+        """The columns but those of the first stage."""
+        columns = cast("FeatureEncoder", self.encoder).columns
+        return columns if self.first is None else columns[: -len(self.first.columns)]
 
     @property
     def reach(self) -> int:
         """How many tokens around a token are looked at beyond its sentence."""
-        own = self.encoder.reach if isinstance(self.encoder, FeatureEncoder) else 0
-        return own if self.first is None else max(own, self.first.reach)
+        reach = self.encoder.reach if isinstance(self.encoder, FeatureEncoder) else 0
+        if self.first is not None:
+            reach = max(reach, self.first.reach)
+        # Predicted columns are looked at as far, and look around themselves.
+        inner = [] if self.chain is None else self.chain.taggers.values()
+        return reach + max((tagger.source.reach for tagger in inner), default=0)
 
-    def flat(self, X: Any, in_training: bool = False) -> Flat:
-        """One list of cells over all tokens for each of the encoder's columns, the sentences'
-        lengths and documents.
+    def cells(self, X: Any, n_jobs: int = 1, in_training: bool = False) -> Cells:
+        """All columns of sentences, where the encoder has templates.
 
-        in_training : with the labels that the first stage gave to sentences it had not learned
+        in_training : with what the first stage says of sentences that it did not learn from
         """
-        assert isinstance(self.encoder, FeatureEncoder)
-        names = self.encoder.columns
-        if self.first is None:
-            return *flat_columns(X, names), documents_of(X)
-        columns, lengths = flat_columns(X, names[: -len(self.first.columns)])
-        more = self.first.cells(X, columns[0], in_training)
-        return [*columns, *more], lengths, documents_of(X)
+        columns = self._data_columns()
+        if self.chain is None or isinstance(X, PredictedCorpus):
+            cells, lengths = flat_columns(X, columns)
+        else:
+            cells, lengths = self.chain.cells(X, columns, n_jobs)
+        if self.first is not None:
+            corpus = Corpus(columns, cells, lengths, documents=documents_of(X))
+            cells = [*cells, *self.first.cells(corpus, in_training, n_jobs)]
+        return cells, lengths
 
     @classmethod
     def choose(
@@ -126,9 +199,10 @@ class FeatureSource:
 
         flat : the labels of all tokens, None where one is not given
         """
+        self.seen = SeenText()
         if isinstance(self.encoder, FeatureEncoder):
-            columns, lengths, documents = self.flat(X, in_training=True)
-            return self.encoder.fit_transform(columns, lengths, flat, documents)
+            columns, lengths = self._noted(X)
+            return self.encoder.fit_transform(columns, lengths, flat, documents_of(X))
         return self._call(self.encoder.fit_transform, X)
 
     def extend(self, X: Any, flat: Sequence[str | None], online: bool = False) -> Encoded:
@@ -137,21 +211,28 @@ class FeatureSource:
         online : whether `remember` will be called when they have been learned
         """
         if isinstance(self.encoder, FeatureEncoder):
-            columns, lengths, documents = self.flat(X)
+            columns, lengths = self._noted(X)
+            documents = documents_of(X)
             return self.encoder.extend_transform(columns, lengths, flat, documents, online)
         return self._call(self.encoder.extend_transform, X)
 
     def again(self, X: Any, flat: Sequence[str | None]) -> Encoded:
         """Encode the training sentences once more as `learn` did."""
         if isinstance(self.encoder, FeatureEncoder):
-            columns, lengths, documents = self.flat(X, in_training=True)
-            return self.encoder.training_transform(columns, lengths, flat, documents)
+            columns, lengths = self.cells(X, in_training=True)
+            return self.encoder.training_transform(columns, lengths, flat, documents_of(X))
         return self._call(self.encoder.transform, X)
 
     def remember(self, X: Any, flat: Sequence[str | None]) -> None:
         """Let the attributes that labels teach learn from sentences that were learned online."""
         if isinstance(self.encoder, FeatureEncoder) and self.encoder.learns_tags:
-            self.encoder.remember(self.flat(X)[0], flat)
+            self.encoder.remember(self.cells(X)[0], flat)
+
+    def _noted(self, X: Any) -> Cells:
+        """The columns of sentences to be learned from, which are known again later."""
+        columns, lengths = self.cells(X, in_training=True)
+        self.seen.add(columns[0], lengths.tolist())
+        return columns, lengths
 
     def transform(self, X: Any, walk: template_features.Table | None = None) -> Encoded:
         """Encode sentences to be tagged; unknown features are left out.
@@ -160,16 +241,16 @@ class FeatureSource:
             `FeatureEncoder.transform`.
         """
         if isinstance(self.encoder, FeatureEncoder):
-            columns, lengths, documents = self.flat(X)
-            return self.encoder.transform(columns, lengths, walk, documents)
+            return self.encoder.transform(*self.cells(X), walk, documents_of(X))
         return self._call(self.encoder.transform, X)
 
     @property
     def n_pair_features(self) -> int | None:
         """How many features on label pairs there are; None where no template asks for any."""
         encoder = self.encoder
-        has_pairs = isinstance(encoder, FeatureEncoder) and any(t.pair for t in encoder.templates)
-        return encoder.n_pair_features if has_pairs else None
+        if isinstance(encoder, DictEncoder) or encoder.pairs is None:
+            return None
+        return encoder.n_pair_features
 
     def to_arrays(
         self, keep: NDArray[np.bool_], keep_pairs: NDArray[np.bool_] | None
@@ -180,8 +261,6 @@ class FeatureSource:
         return self.encoder.to_arrays(keep)
 
     def _call(self, encode: Callable[..., Encoded], X: Any) -> Encoded:
-        if isinstance(self.encoder, FeatureEncoder):
-            return encode(*flat_columns(X, self.encoder.columns))
         check_sentences(X)
         if self.function is None:
             return encode(X)
@@ -336,7 +415,7 @@ def token_kind(X: Any) -> str:
     return "words"
 
 
-def flat_columns(X: Any, columns: Sequence[str]) -> tuple[list[list[str]], NDArray[np.int64]]:
+def flat_columns(X: Any, columns: Sequence[str]) -> Cells:
     """One list of cells over all tokens for each column, and the sentences' lengths.
 
     >>> flat_columns([[("Rain", "N"), ("fell", "V")], [("Stop", "V")]], ("word", "pos"))
@@ -378,18 +457,8 @@ def _not_a_tuple(X: Any, columns: Sequence[str]) -> SeqpaError:
     raise AssertionError("every token is a tuple of the columns")
 
 
-def flat_labels(X: Any, y: Any) -> list[str]:
-    """The labels of all tokens in one list, checked against the sentences."""
-    flat = given_labels(X, y)
-    if None in flat:
-        ends = np.cumsum(lengths_of(X))
-        sentence = int(np.searchsorted(ends, flat.index(None), side="right")) + 1
-        raise SeqpaError(f"sentence {sentence}: a token has no label, None: it is needed here")
-    return cast("list[str]", flat)
-
-
 def given_labels(X: Any, y: Any) -> list[str | None]:
-    """The labels of all tokens in one list, None where one is not given; checked likewise."""
+    """The labels of all tokens in one list, None where one is not given; checked against X."""
     if isinstance(X, Corpus) and y is None:
         if X.labels is None:
             raise SeqpaError("the corpus has no labels to learn from")

@@ -20,9 +20,9 @@ from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.schemes import marks_spans
 from seqpa.sequence import votes
-from seqpa.sequence.encode import FeatureEncoder, starts_of
+from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.folds import contiguous_folds
-from seqpa.sequence.inputs import Documents, documents_of, lengths_of
+from seqpa.sequence.inputs import Documents, documents_of
 from seqpa.sequence.trained import Trained
 
 FOLDS = 5
@@ -54,8 +54,9 @@ class FirstLabels:
         """How many tokens around a token are looked at beyond its sentence."""
         return self.trained.source.reach + votes.WINDOW
 
-    def cells(self, X: Any, words: list[str], in_training: bool) -> list[list[str]]:
-        """The cells of `columns` for sentences."""
+    def cells(self, corpus: Corpus, in_training: bool, n_jobs: int = 1) -> list[list[str]]:
+        """The cells of `columns`, for sentences with the other columns."""
+        words = corpus.columns[0]
         if in_training:
             labels = self.jackknifed
             if labels is None or len(labels) != len(words):
@@ -63,9 +64,8 @@ class FirstLabels:
                     "the training state was saved on other data: go on with those that it began on"
                 )
         else:
-            labels = list(chain.from_iterable(self.trained.tagging.predict(X)))
-        starts = starts_of(lengths_of(X), len(words))
-        return votes.columns(words, labels, starts, documents_of(X), self._with_spans)
+            labels = list(chain.from_iterable(self.trained.predict(corpus, n_jobs)))
+        return votes.columns(words, labels, corpus.offsets, corpus.documents, self._with_spans)
 
     def for_tagging(self) -> FirstLabels:
         """The same without what only training needs."""
@@ -98,8 +98,10 @@ def first_stage(
     """
     folds = contiguous_folds(len(X), FOLDS)
     if len(folds) < 2:
-        raise SeqpaError("stages=2 needs at least two sentences: the first stage learns from some "
-                         "what it says of the others")
+        raise SeqpaError(
+            "stages=2 needs at least two sentences: the first stage learns from some "
+            "what it says of the others"
+        )
     labels: list[str] = []
     for number, fold in enumerate(folds, 1):
         if told is not None:
@@ -113,7 +115,7 @@ def first_stage(
             )
         weights = importance[rest] if len(importance) else None
         trained = train(_sentences(X, rest), [y[i] for i in rest], weights)
-        labels += chain.from_iterable(trained.tagging.predict(_sentences(X, own)))
+        labels += chain.from_iterable(trained.predict(_sentences(X, own)))
     if told is not None:
         told("stage 1: all sentences")
     return FirstLabels(train(X, y, importance if len(importance) else None), labels)
@@ -128,10 +130,7 @@ def _sentences(X: Any, which: slice | Sequence[int]) -> Any:
         own = list(X[which])
         return own if documents is None else Documents(own, documents[which])
     if isinstance(X, Corpus):
-        # The sentences left out are a run: what stands before it, and behind it.
-        gap = next((i for i, s in enumerate(which) if s != i), len(which))
-        end = len(X) - (len(which) - gap)
-        return Corpus.joined([part for part in (X[:gap], X[end:]) if len(part)])
+        return X.take(which)
     own = [X[i] for i in which]
     return own if documents is None else Documents(own, documents[np.asarray(which)])
 

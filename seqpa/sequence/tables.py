@@ -453,9 +453,7 @@ class FeatureTable:
         self, places: _Places, direct: NDArray[np.int32], links: NDArray[np.int64]
     ) -> _Arrays:
         order = np.arange(len(self.templates))
-        looked = np.array(
-            [b for b in range(len(self.bases)) if b not in self.set_bases], np.int64
-        )
+        looked = np.array([b for b in range(len(self.bases)) if b not in self.set_bases], np.int64)
         kernel = self._walking(order, 0 * order, looked, places, direct, links)
         return _Arrays(places, direct, links, kernel)
 

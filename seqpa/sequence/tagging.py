@@ -25,7 +25,7 @@ from seqpa.sequence.decoder import Decoder, no_legal_sequence
 from seqpa.sequence.elsewhere import around
 from seqpa.sequence.encode import Encoded, FeatureEncoder, starts_of
 from seqpa.sequence.explain import Evidence
-from seqpa.sequence.inputs import FeatureSource
+from seqpa.sequence.inputs import FeatureSource, documents_of
 from seqpa.sequence.pieces import part
 from seqpa.sequence.tables import REMEMBERED
 from seqpa.sequence.weights import FrozenWeights
@@ -96,7 +96,8 @@ class Tagging:
         if walk is None or not isinstance(encoder, FeatureEncoder):
             encoded = self._source.transform(X)
             return strings.spell(self._labels, decoder.decode(encoded, fixed), encoded.starts)
-        columns, lengths, documents = self._source.flat(X)
+        columns, lengths = self._source.cells(X, n_jobs)
+        documents = documents_of(X)
         starts = starts_of(lengths, len(columns[0]))
         run = self._run
         if len(columns[0]) > run:
@@ -207,12 +208,13 @@ class _Buffers:
             self._runner, self._ids, self._words, columns, starts, documents, seen
         )
         begin = starts[seen.start]
-        places = starts[some.start : some.stop + 1] - begin
+        places = starts[some.start : some.stop + 1]
+        places = places - begin if begin else places
         found: list[list[str]] = []
         for run in cut(places, self.run):
             own = places[run.start : run.stop + 1]
             given = NO_LABELS if fixed is None else fixed[begin + own[0] : begin + own[-1]]
-            bad = self._runner.tag(own, own - own[0], given)
+            bad = self._runner.tag(own, own - own[0] if own[0] else own, given)
             if bad >= 0:
                 raise no_legal_sequence(some.start + run.start + bad, fixed is not None)
             found += self._runner.spell(labels)

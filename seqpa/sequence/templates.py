@@ -29,9 +29,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from seqpa.errors import SeqpaError, did_you_mean
+from seqpa.sequence import tag_dictionary
 from seqpa.sequence.attributes import CASE_CLASS, KINDS, Kind, kind_of
 from seqpa.sequence.elsewhere import ATTRIBUTE, CASE, KEYWORDS
-from seqpa.sequence import tag_dictionary
 from seqpa.sequence.patterns import Pattern
 
 MAX_OFFSET = 99

@@ -226,8 +226,6 @@ class _Told:
             )
         }.values():
             plain[code] = NONE if k < 0 else self._names[k]
-            votes[code] = (
-                NONE if k < 0 else f"{self._names[k]} {purity(m, n)} {min(n, _COUNTED)}"
-            )
+            votes[code] = NONE if k < 0 else f"{self._names[k]} {purity(m, n)} {min(n, _COUNTED)}"
         listed = codes.tolist()
         return [[plain[code] for code in listed], [votes[code] for code in listed]]
