@@ -49,11 +49,11 @@ def nearest(
             at[n + token] = -1
         for r in range(n):
             token = order[r]
-            if not asks[token]:
-                at[token] = end
-                continue
+            at[token] = end
             if r == 0 or keys[order[r - 1]] != keys[token]:
                 d = 0
+            if not asks[token]:
+                continue
             # Places grow along one key, and so do documents.
             while documents[d + 1] <= token:
                 d = _document_of(documents, d, token)
@@ -62,7 +62,6 @@ def nearest(
             left = r - 1
             right = r + 1
             taken = 0
-            at[token] = end
             while taken < most:
                 before = -1
                 after = -1

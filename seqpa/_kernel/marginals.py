@@ -16,11 +16,11 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.libc.math import exp, log
-    from cython.cimports.seqpa._kernel.sequences import Sequences
+    from cython.cimports.seqpa._kernel.sequences import Scratch, Sequences
 else:
     from math import exp, log
 
-    from seqpa._kernel.sequences import Sequences
+    from seqpa._kernel.sequences import Scratch, Sequences
 
 COMPILED = cython.compiled
 

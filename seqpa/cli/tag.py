@@ -191,8 +191,6 @@ def _explained(tagger: SequenceTagger, around: Corpus, i: int) -> str:
                 contributions=explanation.contributions[:_SHOWN],
             )
         )
-        for token, explanation in zip(
-            tokens, tagger.explain(tokens, *near(around, i, tagger.reach_)), strict=True
-        )
+        for token, explanation in zip(tokens, found, strict=True)
     ]
     return "\n".join(told) + "\n\n"
