@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from names_in_context import text
 
 from seqpa import SequenceTagger
 from seqpa.data import read, read_chunks
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence import elsewhere
+from seqpa.sequence.attributes import short_shape
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.streams import in_context
 
@@ -41,11 +44,11 @@ def naive(sentences, documents, window=elsewhere.WINDOW, most=elsewhere.MOST):
     """For each token the set of its features, straight from the definition."""
     tokens = [(s, i) for s, sentence in enumerate(sentences) for i in range(len(sentence))]
     at = {place: number for number, place in enumerate(tokens)}
-    runs = np.cumsum([0, *(a != b for a, b in zip(documents, documents[1:], strict=False))])
+    runs = np.cumsum([0, *(a != b for a, b in pairwise(documents))])
     attributes = {
         "lower": str.lower,
         "word": str,
-        "shortshape": __import__("seqpa.sequence.attributes").sequence.attributes.short_shape,
+        "shortshape": short_shape,
     }
 
     def others(s, i):
@@ -85,15 +88,13 @@ def naive(sentences, documents, window=elsewhere.WINDOW, most=elsewhere.MOST):
     result = []
     for s, i in tokens:
         names = set()
-        for text in TEMPLATES:
-            head, _, tail = text.partition("[")
+        for template in TEMPLATES:
+            head, _, tail = template.partition("[")
             offset = int(tail[:-1]) if tail else 0
             cells = head[len("elsewhere(") : -1].split(", ")
             what = (cells[0], int(cells[1])) if len(cells) > 1 else (cells[0],)
             inside = 0 <= i + offset < len(sentences[s])
-            values = (
-                seen(what, s, i + offset) if inside else {edge(i + offset, len(sentences[s]))}
-            )
+            values = seen(what, s, i + offset) if inside else {edge(i + offset, len(sentences[s]))}
             names |= {f"{head}[{offset}]={value}" for value in values}
         result.append(names)
     return result
@@ -138,20 +139,6 @@ def test_windows_and_the_number_of_neighbours_are_bounds(drawn, window, most):
         encoder = FeatureEncoder(TEMPLATES)
         encoded = encoder.fit_transform(flat, [len(s) for s in sentences], documents=documents)
     assert told(encoder, encoded) == naive(sentences, documents.tolist(), window, most)
-
-
-def text(seed, n_sentences):
-    """Sentences in which the same names come again, of two kinds that only their context tells."""
-    draw = random.Random(seed)
-    names = [f"N{draw.randrange(10**6)}x" for _ in range(60)]
-    X, y = [], []
-    for s in range(n_sentences):
-        k = (s // 40 + draw.randrange(3)) % len(names)
-        name, kind = names[k], "PL"[k % 2]
-        clear = draw.random() < 0.2
-        X.append([("Mr." if kind == "P" else "in") if clear else "so", name, "was", "there", "."])
-        y.append(["O", f"B-{kind}", "O", "O", "O"])
-    return X, y
 
 
 NAMES = ["word[0]", "word[-1]", "shortshape[0]", "elsewhere(lower, -1)", "elsewhere(number)"]

@@ -20,6 +20,7 @@ from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.schemes import marks_spans
 from seqpa.sequence import votes
+from seqpa.sequence.elsewhere import WINDOW
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.folds import contiguous_folds
 from seqpa.sequence.inputs import Documents, documents_of
@@ -52,7 +53,7 @@ class FirstLabels:
     @property
     def reach(self) -> int:
         """How many tokens around a token are looked at beyond its sentence."""
-        return self.trained.source.reach + votes.WINDOW
+        return self.trained.source.reach + WINDOW
 
     def cells(self, corpus: Corpus, in_training: bool, n_jobs: int = 1) -> list[list[str]]:
         """The cells of `columns`, for sentences with the other columns."""

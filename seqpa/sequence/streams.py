@@ -52,11 +52,11 @@ slice(1, 2, None))]
     before: Corpus | None = None
     while True:
         while not ahead or waiting - ahead[0].n_tokens < reach:
-            chunk = next(source, None)
-            if chunk is None:
+            new = next(source, None)
+            if new is None:
                 break
-            ahead.append(chunk)
-            waiting += chunk.n_tokens
+            ahead.append(new)
+            waiting += new.n_tokens
         if not ahead:
             return
         chunk = ahead.popleft()
