@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import documents as kernel
-from seqpa.schemes import spans, type_of
+from seqpa.schemes import spans, tag_and_type, type_of
 from seqpa.sequence.elsewhere import WINDOW, document_bounds
 from seqpa.sequence.tag_dictionary import purity
 
@@ -103,8 +103,9 @@ def columns(
     bounds = document_bounds(starts, documents)
     distinct = set(labels)
     types = {label: (type_of(label) or label) if with_spans else label for label in distinct}
+    kinds = {tag_and_type(label)[1] for label in distinct}  # of spans
     names: _Numbers[str] = _Numbers()
-    for name in sorted({"", *types.values()}):  # in an order that other texts have too
+    for name in sorted({*kinds, *types.values()}):  # in an order that other texts have too
         names.of(name)
     type_names = {label: names.of(name) for label, name in types.items()}
     numbers: _Numbers[str] = _Numbers()
@@ -135,7 +136,7 @@ def _vote_of_spans(
 ) -> None:
     """Write the majorities of the same spans and of longer ones, as far as there are any."""
     found = [
-        (names.of(kind), low + begin, low + end)
+        (names[kind], low + begin, low + end)
         for low, high in pairwise(starts.tolist())
         for kind, begin, end in spans(labels[low:high])
     ]
