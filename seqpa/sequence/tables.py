@@ -112,8 +112,7 @@ class Column:
             values, which = entries(words, labels, starts)
             numbers = np.empty(len(values), np.int32)
             for row, k in zip(rows, self.learned, strict=True):
-                place = _kind(self.attributes[k]).learned
-                assert place is not None
+                place = self._place(k)
                 strings.enter([value[place] for value in values], self.values[k], numbers)
                 row[:] = numbers[which]
         return rows
@@ -128,13 +127,19 @@ class Column:
             self._note_rows(self.words)
         found = [(word, row) for word in changed for row in self._rows_of.get(word, ())]
         rows = np.array([row for _, row in found], np.int64)
-        numbers = np.empty(len(rows), np.int32)
-        for k in self.learned:
-            function = self.functions[k]
-            assert function is not None
-            strings.enter(function([word for word, _ in found]), self.values[k], numbers)
-            self.table[rows, k] = numbers
+        if found:
+            entries = [self.dictionary.entry(word) for word, _ in found]
+            numbers = np.empty(len(rows), np.int32)
+            for k in self.learned:
+                strings.enter([own[self._place(k)] for own in entries], self.values[k], numbers)
+                self.table[rows, k] = numbers
         return rows
+
+    def _place(self, k: int) -> int:
+        """Which value of an entry the learned attribute k is."""
+        place = _kind(self.attributes[k]).learned
+        assert place is not None
+        return place
 
     def _note_rows(self, words: Mapping[str, int]) -> None:
         assert self._rows_of is not None
@@ -237,6 +242,7 @@ class AttributeLayout:
         self._learned = [at + k for at, c in zip(first, columns, strict=False) for k in c.learned]
         self._column, self._within, self._stride = np.array(places, np.int64).T.copy()
         self._made: tuple[list[int], template_features.Words] | None = None
+        self._made_for_training: tuple[list[int], template_features.Words] | None = None
         self._joined: tuple[list[NDArray[np.int32]], NDArray[np.int32], list[int]] | None = None
 
     def words(self, ids: NDArray[np.int32]) -> template_features.Words:
@@ -253,12 +259,16 @@ class AttributeLayout:
         """The same for training, where the values of learned attributes belong to tokens: `learned`
         has the rows of `Column.training_values` of each column."""
         rows = np.concatenate([ids, *learned])
-        given = self._views([len(column.words) for column in self._columns])
-        column, at, known = given["column"].copy(), given["at"], given["known"]
-        column[self._learned] = np.arange(len(ids), len(rows))
-        at[self._learned] = -1
-        known[self._learned] = np.iinfo(np.int32).max
-        return template_features.Words(**given | {"column": column}).of(rows)
+        n_words = [len(column.words) for column in self._columns]
+        made = self._made_for_training
+        if made is None or made[0] != n_words:
+            given = self._views(n_words)
+            given["column"] = given["column"].copy()
+            given["column"][self._learned] = np.arange(len(ids), len(rows))
+            given["at"][self._learned] = -1
+            given["known"][self._learned] = np.iinfo(np.int32).max
+            made = self._made_for_training = n_words, template_features.Words(**given)
+        return made[1].of(rows)
 
     def changed(self, column: int, rows: NDArray[np.int64]) -> None:
         """Take over rows of a column's table that were changed in place."""

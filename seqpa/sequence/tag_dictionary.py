@@ -22,7 +22,7 @@ from seqpa.sequence.resources import Arrays, ends_of, get_array, pack_strings, u
 BLOCKS = 10
 UNKNOWN = "(unknown)"
 _MOST = 2**53  # counts beyond are no counts of tokens
-_BUCKETS = ((20, "20+"), (5, "5-19"), (2, "2-4"))
+_NEVER = UNKNOWN, UNKNOWN
 
 Counts = dict[str, int]
 # The names of the attributes, in the order in which `told` gives their values.
@@ -51,12 +51,19 @@ def told(counts: Mapping[str, int]) -> tuple[str, str]:
     ('(unknown)', '(unknown)')
     """
     if not counts:
-        return UNKNOWN, UNKNOWN
+        return _NEVER
+    if len(counts) == 1:  # as most words
+        ((best, n),) = counts.items()
+        return best, f"{best} all {_bucket(n)}"
     total = sum(counts.values())
-    often = sorted(label for label, n in counts.items() if 50 * n >= total)  # at least 2 %
-    best, n = min(counts.items(), key=lambda item: (-item[1], item[0]))
-    bucket = next((name for least, name in _BUCKETS if n >= least), "1")
-    return " ".join(often), f"{best} {purity(n, total)} {bucket}"
+    often = [label for label, n in counts.items() if 50 * n >= total]  # at least 2 %
+    n = max(counts.values())
+    best = min([label for label, m in counts.items() if m == n])
+    return " ".join(sorted(often)), f"{best} {purity(n, total)} {_bucket(n)}"
+
+
+def _bucket(n: int) -> str:
+    return "1" if n == 1 else "2-4" if n < 5 else "5-19" if n < 20 else "20+"
 
 
 def purity(n: int, total: int) -> str:
@@ -91,8 +98,13 @@ class TagDictionary:
     """
 
     def __init__(self) -> None:
-        self.counts: dict[str, Counts] = {}
-        self._told: dict[str, tuple[str, str]] = {}
+        # Of each word its counts and, once somebody asked, its values.
+        self._entries: dict[str, tuple[Counts, tuple[str, str] | None]] = {}
+
+    @property
+    def counts(self) -> dict[str, Counts]:
+        """How often each word had each label."""
+        return {word: counts for word, (counts, _) in self._entries.items()}
 
     def values(self, which: int, words: Collection[str]) -> list[str | None]:
         """The values of `ATTRIBUTES[which]` for words, as tagging sees them.
@@ -108,16 +120,28 @@ class TagDictionary:
         -------
         list of str
         """
-        return [self._entry(word.lower())[which] for word in words]
+        return [self.entry(word.lower())[which] for word in words]
 
-    def _entry(self, word: str) -> tuple[str, str]:
-        found = self._told.get(word)
+    def entry(self, word: str) -> tuple[str, str]:
+        """The values of a word as tagging sees them.
+
+        Parameters
+        ----------
+        word : str
+            In lower case.
+
+        Returns
+        -------
+        tags, besttag : str
+        """
+        found = self._entries.get(word)
         if found is None:
-            counts = self.counts.get(word)
-            if counts is None:  # not kept: texts have no end of unknown words
-                return UNKNOWN, UNKNOWN
-            found = self._told[word] = told(counts)
-        return found
+            return _NEVER
+        counts, values = found
+        if values is None:
+            values = told(counts)
+            self._entries[word] = counts, values
+        return values
 
     def add(self, words: Sequence[str], labels: Sequence[str | None]) -> list[str]:
         """Count the labels of more tokens, at one stroke.
@@ -132,26 +156,33 @@ class TagDictionary:
         Returns
         -------
         list of str
-            The lower-cased words whose entries have changed.
+            The lower-cased words whose values have changed.
         """
-        new = self._with(words, labels)
-        for word in new:
-            self._told.pop(word, None)
-        self.counts.update(new)
-        return list(new)
+        new: dict[str, tuple[Counts, tuple[str, str] | None]] = {}
+        changed = []
+        for word, counts in self._with(words, labels).items():
+            values = told(counts)
+            if word not in self._entries or self._entries[word][1] != values:
+                changed.append(word)
+            new[word] = counts, values
+        self._entries.update(new)
+        return changed
 
     def _with(self, words: Iterable[str], labels: Iterable[str | None]) -> dict[str, Counts]:
         """The entries that these tokens change, as they will be."""
         new: dict[str, Counts] = {}
-        known = self.counts
         for word, label in zip(map(str.lower, words), labels, strict=True):
             if label is None:
                 continue
             own = new.get(word)
             if own is None:
-                own = new[word] = dict(known.get(word, ()))
+                own = new[word] = self._copied(word)
             own[label] = own.get(label, 0) + 1
         return new
+
+    def _copied(self, word: str) -> Counts:
+        found = self._entries.get(word)
+        return {} if found is None else dict(found[0])
 
     def jackknifed(
         self,
@@ -195,7 +226,7 @@ class TagDictionary:
                     own[place][label] = own[place].get(label, 0) + 1
         values = []
         for word, counts in zip(lower, own, strict=True):
-            rest = self.counts.get(word, {})
+            rest = self._entries[word][0] if word in self._entries else {}
             if counts:
                 rest = {k: n - counts.get(k, 0) for k, n in rest.items() if n > counts.get(k, 0)}
             values.append(told(rest))
@@ -224,12 +255,12 @@ class TagDictionary:
         for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
             lower = [word.lower() for word in words[begin:end]]
             for word in lower:
-                values.append(told(since[word]) if word in since else self._entry(word))
+                values.append(told(since[word]) if word in since else self.entry(word))
             if end < len(words):
                 for word, label in zip(lower, labels[begin:end], strict=True):
                     if label is not None:
                         if word not in since:
-                            since[word] = dict(self.counts.get(word, ()))
+                            since[word] = self._copied(word)
                         since[word][label] = since[word].get(label, 0) + 1
         return values, np.arange(len(words))
 
@@ -245,12 +276,13 @@ class TagDictionary:
         -------
         dict of arrays
         """
-        labels = sorted({label for counts in self.counts.values() for label in counts})
+        known = self.counts
+        labels = sorted({label for counts in known.values() for label in counts})
         number = {label: k for k, label in enumerate(labels)}
-        pairs = [pair for counts in self.counts.values() for pair in counts.items()]
-        sizes = [len(counts) for counts in self.counts.values()]
+        pairs = [pair for counts in known.values() for pair in counts.items()]
+        sizes = [len(counts) for counts in known.values()]
         return (
-            pack_strings(f"{name}.words", list(self.counts))
+            pack_strings(f"{name}.words", list(known))
             | pack_strings(f"{name}.labels", labels)
             | {
                 f"{name}.sizes": np.array(sizes, np.int64),
@@ -294,5 +326,4 @@ class TagDictionary:
                 raise SeqpaError(f"{where} has a word with the same label twice")
         if len(counts) != len(words):
             raise SeqpaError(f"{where} has the same word twice")
-        self.counts = counts
-        self._told = {}
+        self._entries = {word: (own, None) for word, own in counts.items()}
