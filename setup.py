@@ -49,6 +49,10 @@ UNCHECKED = {"seqpa._kernel.single"}
 EXACT = {
     "chain",
     "compose",
+EXACT = {
+    "chain",
+    "compose",
+    "exchange",
     "marginals",
     "max_loss",
     "nbest",
@@ -56,6 +60,17 @@ EXACT = {
     "steps",
     "store",
     "trainer",
+}
+    "max_loss",
+    "nbest",
+    "runner",
+    "steps",
+    "store",
+    "trainer",
+<<<<<<< HEAD
+=======
+    "word_classes",
+>>>>>>> main
 }
 if sys.platform == "win32":
     EXACT_COMPILE = ["/O2", "/fp:precise"]

@@ -27,6 +27,8 @@ given_features
 template_features
          templates over tokens: attribute values to feature ids
 runner   all of these in turn, to tag runs of sentences
+word_classes
+         words by the words beside them: exchange, and a tree over the classes
 """
 
 from __future__ import annotations
@@ -66,6 +68,7 @@ _MODULES = (
     "given_features",
     "template_features",
     "runner",
+    "word_classes",
 )
 
 
