@@ -49,10 +49,6 @@ UNCHECKED = {"seqpa._kernel.single"}
 EXACT = {
     "chain",
     "compose",
-EXACT = {
-    "chain",
-    "compose",
-    "exchange",
     "marginals",
     "max_loss",
     "nbest",
@@ -60,17 +56,7 @@ EXACT = {
     "steps",
     "store",
     "trainer",
-}
-    "max_loss",
-    "nbest",
-    "runner",
-    "steps",
-    "store",
-    "trainer",
-<<<<<<< HEAD
-=======
     "word_classes",
->>>>>>> main
 }
 if sys.platform == "win32":
     EXACT_COMPILE = ["/O2", "/fp:precise"]
