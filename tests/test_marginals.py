@@ -83,9 +83,7 @@ def test_as_by_adding_up_all_sequences(
         exact = -math.fsum(p * math.log(p) for p in twin.values() if p > 0)
         assert entropies[i] == pytest.approx(exact, rel=1e-4, abs=1e-4)
     given_labels = np.where(np.arange(len(best)) % 3 == 0, -1, best).astype(np.int32)
-    exact = math.fsum(
-        math.log(tokens[t, y]) for t, y in enumerate(given_labels.tolist()) if y >= 0
-    )
+    exact = math.fsum(math.log(tokens[t, y]) for t, y in enumerate(given_labels.tolist()) if y >= 0)
     assert probabilities.likelihood(encoded, given_labels) == pytest.approx(exact, abs=1e-9)
 
 
