@@ -9,6 +9,7 @@ vectors  whole passes over vectors: binary, regression, uniclass, multiclass, co
 single   one example at a time: a dict, a row
 prototypes, multiplicative, hinge, ellipsoid
          passes with other steps and geometries over the same vectors
+descent  passes of one vector whose intercept is in no norm, with penalties
 quadratic, budget, blocks
          kernels and mini-batches: passes over blocks of examples with known inner products
 sequences
@@ -52,6 +53,7 @@ _MODULES = (
     "prototypes",
     "multiplicative",
     "hinge",
+    "descent",
     "ellipsoid",
     "quadratic",
     "budget",

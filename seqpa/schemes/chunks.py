@@ -32,11 +32,25 @@ _BRACKETS = ("[", "]")
 
 
 @lru_cache(maxsize=100_000)
-def _boundary(previous: str, label: str) -> tuple[bool, bool]:
+def boundary(previous: str, label: str) -> tuple[bool, bool]:
     """Whether a chunk ends after ``previous``, and whether one starts at ``label``.
 
     conlleval's rules, which read every scheme, legal or not; and what it leaves out: a chunk of
     one token (S), a chunk that follows an E, and the letters of BILOU and BMES.
+
+    Parameters
+    ----------
+    previous, label : str
+        Two labels, one after the other.
+
+    Returns
+    -------
+    ends, starts : bool
+
+    Examples
+    --------
+    >>> boundary("B-PER", "I-LOC"), boundary("B-PER", "I-PER")
+    ((True, True), (False, False))
     """
     tag_before, type_before = tag_and_type(previous)
     tag, kind = tag_and_type(label)
@@ -82,7 +96,7 @@ def spans(labels: Sequence[str]) -> list[Span]:
     for position, label in enumerate(labels):
         if previous == OUTSIDE == label:
             continue
-        ends, starts = _boundary(previous, label)
+        ends, starts = boundary(previous, label)
         if start >= 0 and (ends or starts):
             found.append((kind, start, position))
             start = -1
@@ -145,11 +159,11 @@ def boundaries(labels: Sequence[str]) -> Boundaries:
         tag, kind = tag_and_type(label)
         if tag not in _OUTSIDE_TAGS:
             kinds[k] = numbers.setdefault(kind, len(numbers))
-    pairs = [[_boundary(p, y) for y in labels] for p in labels]
+    pairs = [[boundary(p, y) for y in labels] for p in labels]
     return Boundaries(
         list(numbers),
         kinds,
-        np.array([_boundary(OUTSIDE, y)[1] for y in labels], np.uint8),
+        np.array([boundary(OUTSIDE, y)[1] for y in labels], np.uint8),
         np.array([[starts for _, starts in row] for row in pairs], np.uint8),
         np.array([[not (ends or starts) for ends, starts in row] for row in pairs], np.uint8),
     )
@@ -174,13 +188,13 @@ def begins_span(previous: str | None, label: str) -> bool:
     >>> begins_span(None, "I-PER"), begins_span("I-PER", "I-PER")
     (True, False)
     """
-    return _boundary(previous or OUTSIDE, label)[1]
+    return boundary(previous or OUTSIDE, label)[1]
 
 
 def strict_spans(labels: Sequence[str], scheme: str) -> list[Span]:
     """The chunks that are written as a scheme writes them; others are left out.
 
-    So seqeval reads labels in its strict mode.
+    So seqeval reads labels in its strict mode, but for IOB1 and IOE1, of which it overlooks some.
 
     Parameters
     ----------

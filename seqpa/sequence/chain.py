@@ -6,6 +6,7 @@ A chain scores a label sequence by the weights of its tokens' features and of it
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -98,14 +99,17 @@ def _rule_arrays(rules: Penalties, width: int) -> _RuleArrays:
     )
 
 
-def max_loss_search(cost: Float32, n_labels: int, longest: int) -> tuple[MaxLoss, Int32]:
+def max_loss_search(
+    cost: Float32, unit: float, n_labels: int, longest: int
+) -> tuple[MaxLoss, Int32]:
     """The kernel's search for argmax score + √ρ, with a small table, and where it writes the path.
 
-    cost : (labels, width) whole numbers
+    cost : (labels, width) whole numbers: how often each pair costs `unit`
     """
     width, longest = padded(n_labels), max(longest, 1)
     path: NDArray[np.int32] = np.zeros(longest, np.int32)
     search = MaxLoss(
+        root=math.sqrt(unit),
         worst=cost[:, :n_labels].max(axis=1).astype(np.int64),
         path=path,
         after=np.zeros((longest, width)),

@@ -7,7 +7,7 @@ function, look for a competitor among the n best, and give a full store more mem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import NamedTuple
@@ -54,6 +54,7 @@ UPDATES = ("prediction-based", "loss-augmented", "max-loss", "n-best")
 LARGEST = 1e15
 NO_WEIGHTS: NDArray[np.float64] = np.zeros(0)  # every sentence counts as one
 _UNKNOWN = -1.0
+Progress = Callable[[int, int], None]  # how many sentences are done, and of how many
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,9 @@ class Epoch:
     seconds : float
         How long training took, without the dev set.
     dev_score : None or float
-        The score on the dev set: span F1 where labels mark spans, else token accuracy.
+        The score on the dev set.
+    dev_metric : "F1" or "accuracy"
+        What that score is: the F1 of spans where all labels mark spans, else token accuracy.
     best : bool
         Whether these weights are the best so far, and so the ones that are kept.
     """
@@ -100,6 +103,7 @@ class Epoch:
     seconds: float = 0.0
     dev_score: float | None = None
     best: bool = True
+    dev_metric: str = "accuracy"
 
     def plus(self, other: Epoch) -> Epoch:
         """The sums of both, as one pass without a record."""
@@ -158,9 +162,9 @@ class ChainLearner:
         the margin √ρ. Loss-augmented takes argmax score + ρ, which Viterbi finds where ρ is a sum
         over tokens, and asks for the margin ρ itself. Max-loss takes argmax score + √ρ (Eq. 50),
         exactly: for the zero-one cost it is the best or the second-best sequence, for sums of whole
-        numbers Viterbi over labels and costs finds it (`seqpa/_kernel/max_loss.py`). N-best takes
-        the argmax of score + √ρ among the `n_best` sequences of the highest score: an
-        approximation, for every cost.
+        numbers, or multiples of one number, Viterbi over labels and costs finds it
+        (`seqpa/_kernel/max_loss.py`). N-best takes the argmax of score + √ρ among the `n_best`
+        sequences of the highest score: an approximation, for every cost.
     batch_size : so many sentences make one step (see `seqpa.sequence.batches`)
     """
 
@@ -197,7 +201,8 @@ class ChainLearner:
         if self.update == "max-loss" and not (self.cost.kind == "zero-one" or self.cost.is_whole):
             raise SeqpaError(
                 f"update 'max-loss' is for the cost 'zero-one' and for sums over tokens of whole "
-                f"numbers up to {LARGEST_WHOLE} ('hamming', a matrix, a Hierarchy): choose "
+                f"numbers up to {LARGEST_WHOLE}, or of so many times one number ('hamming', a "
+                f"matrix, a Hierarchy): choose "
                 f"update='n-best' (an approximation among the n best sequences) or "
                 f"'prediction-based'"
             )
@@ -217,6 +222,7 @@ class ChainLearner:
         order: NDArray[np.int64],
         record: bool = False,
         importance: NDArray[np.float64] = NO_WEIGHTS,
+        progress: Progress | None = None,
     ) -> Epoch:
         """Train once on the sentences named by `order`; the weights and their clock move on.
 
@@ -231,12 +237,17 @@ class ChainLearner:
             Keep `Epoch.order` and `Epoch.record`.
         importance : (sentences,) array
             What the C of each sentence is multiplied by; empty for nothing.
+        progress : callable, optional
+            Is told now and then how many sentences are done, and of how many.
 
         Returns
         -------
         Epoch
         """
-        return self.trained_on(weights, encoded, gold, order, record, importance)[0]
+        done, _ = self.trained_on(
+            weights, encoded, gold, order, record, importance, progress=progress
+        )
+        return done
 
     def trained_on(
         self,
@@ -247,6 +258,7 @@ class ChainLearner:
         record: bool = False,
         importance: NDArray[np.float64] = NO_WEIGHTS,
         bench: Bench | None = None,
+        progress: Progress | None = None,
     ) -> tuple[Epoch, NDArray[np.int32]]:
         """`epoch`, and behind it what was predicted for the last sentence.
 
@@ -254,7 +266,7 @@ class ChainLearner:
         """
         bench = Bench() if bench is None else bench
         if self.batch_size > 1:
-            return self._batch_epoch(weights, encoded, gold, order, record, importance)
+            return self._batch_epoch(weights, encoded, gold, order, record, importance, progress)
         competing = self._looks_among_nbest
         predicting = self.update == "prediction-based"
         tools = bench.tools(self, weights, _Size.of(encoded), gold.min(initial=0) < 0)
@@ -275,12 +287,16 @@ class ChainLearner:
                     predicted,
                 )
                 given_path = True
-            part = order[: position + 1] if competing else order
+            # The kernel returns after so many sentences; where it does changes nothing.
+            piece = 1 if competing else _piece(order, progress)
+            part = order[: position + piece]
             status = trainer.epoch(
                 data, gold, importance, part, given_path, given_cost, NO_LABELS, work, rows
             )
             if status == kernel.TOO_FAR:
                 raise too_far(int(order[trainer.get_position()]))
+            if progress is not None:
+                progress(trainer.get_position(), len(order))
             given_path = status not in (kernel.DONE, kernel.NEEDS_TABLE)
             given_cost = _UNKNOWN
             if status == kernel.NEEDS_TABLE and tools.max_loss is not None:
@@ -320,11 +336,12 @@ class ChainLearner:
         longest = max(1, size.tokens)
         right, guess, rival = np.zeros((3, longest), np.int32)
         competing = self._looks_among_nbest
-        predicting = competing or self.update == "prediction-based"
-        costs = None if predicting else self._costs(weights.n_labels)
-        max_loss = None
-        if self.update == "max-loss" and costs is not None:
-            max_loss, _ = max_loss_search(costs, weights.n_labels, longest)
+        costs, max_loss, n_labels = None, None, weights.n_labels
+        if self.update == "loss-augmented":
+            costs = self.cost.by_label(n_labels, padded(n_labels))
+        elif self.update == "max-loss" and not competing:
+            costs = self.cost.in_units(n_labels, padded(n_labels))
+            max_loss, _ = max_loss_search(costs, self.cost.unit, n_labels, longest)
         trainer = kernel.Trainer(
             chain=chain,
             update=kernel.UPDATES["prediction-based" if competing else self.update],
@@ -360,6 +377,7 @@ class ChainLearner:
         order: NDArray[np.int64],
         record: bool,
         importance: NDArray[np.float64] = NO_WEIGHTS,
+        progress: Progress | None = None,
     ) -> tuple[Epoch, NDArray[np.int32]]:
         """The same, with one step for every `batch_size` sentences."""
         from seqpa.sequence import batches
@@ -372,6 +390,8 @@ class ChainLearner:
         rows = np.zeros((len(order), 4))
         wrong_sentences = wrong_tokens = 0
         for first in range(0, len(order), self.batch_size):
+            if progress is not None:
+                progress(first, len(order))
             batch = order[first : first + self.batch_size]
             chain = training_chain(weights, self.rules)
             differences, positions = [], []
@@ -423,9 +443,6 @@ class ChainLearner:
         """Whether the competitor is found in Python, among the best sequences."""
         return self.update == "n-best" or (self.update == "max-loss" and not self.cost.is_whole)
 
-    def _costs(self, n_labels: int) -> NDArray[np.float32]:
-        return self.cost.by_label(n_labels, padded(n_labels))
-
     def _cost(self, gold: NDArray[np.int32], predicted: NDArray[np.int32]) -> float:
         return self.cost.of_numbers(gold, predicted, self.labels)
 
@@ -463,6 +480,11 @@ class ChainLearner:
                 best, best_cost, best_value = candidate, cost, score + np.sqrt(cost)
         path[: len(truth)] = best
         return best_cost
+
+
+def _piece(order: NDArray[np.int64], progress: Progress | None) -> int:
+    """After how many sentences progress is told: some hundred times, if it is asked for."""
+    return len(order) if progress is None else max(64, len(order) // 100)
 
 
 def _n_wrong(gold: NDArray[np.int32], predicted: NDArray[np.int32]) -> int:

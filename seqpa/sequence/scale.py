@@ -24,7 +24,7 @@ from seqpa.sequence.inputs import lengths_of
 from seqpa.sequence.marginals import Probabilities
 from seqpa.sequence.weights import Int32
 
-FOLDS = 5  # of a cross-validation
+CALIBRATION_FOLDS = 5
 # So many tokens are looked at: the error of the scale is then some 3 %. Fewer where labels are
 # many, since the time grows with their square.
 _TOKENS = 10_000

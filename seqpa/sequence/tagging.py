@@ -24,7 +24,7 @@ from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.decoder import Decoder, no_legal_sequence
 from seqpa.sequence.encode import Encoded, FeatureEncoder, starts_of
 from seqpa.sequence.explain import Evidence
-from seqpa.sequence.inputs import FeatureSource, flat_columns
+from seqpa.sequence.inputs import FeatureSource
 from seqpa.sequence.tables import REMEMBERED
 from seqpa.sequence.weights import FrozenWeights
 
@@ -93,7 +93,7 @@ class Tagging:
         if walk is None or not isinstance(encoder, FeatureEncoder):
             encoded = self._source.transform(X)
             return strings.spell(self._labels, decoder.decode(encoded, fixed), encoded.starts)
-        columns, lengths = flat_columns(X, encoder.columns)
+        columns, lengths = self._source.cells(X, n_jobs)
         starts = starts_of(lengths, len(columns[0]))
         run = self._run
         if len(columns[0]) > run:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from seqpa.errors import NotTrainedError
+from seqpa.errors import not_trained
 from seqpa.locks import ForkSafeLock
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.inputs import FeatureSource
@@ -60,6 +60,15 @@ class Trained:
         self.epoch = epoch
         self.scale = scale
         self.tagging = Tagging(source, weights, penalties(constraints, labels), self.labels)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that sentences must have, the word first."""
+        return self.source.columns
+
+    def predict(self, X: Any, n_jobs: int = 1) -> list[list[str]]:
+        """The best labels of each sentence."""
+        return self.tagging.predict(X, None, n_jobs)
 
     def under(self, constraints: Any) -> Trained:
         """The same with other constraints."""
@@ -258,7 +267,5 @@ class Learned:
     @staticmethod
     def _fitted(trained: Trained | None) -> Trained:
         if trained is None:
-            raise NotTrainedError(
-                "this SequenceTagger is not trained yet: call fit, or load a model"
-            )
+            raise not_trained("this SequenceTagger is not trained yet: call fit, or load a model")
         return trained
