@@ -42,8 +42,9 @@ from seqpa.evaluate import Evaluation, evaluate
 from seqpa.files import write_atomically
 from seqpa.model import save_model
 from seqpa.sequence.costs import sequence_cost
-from seqpa.sequence.learner import Epoch
+from seqpa.sequence.learner import Epoch, Progress
 from seqpa.sequence.tagger import SequenceTagger
+from seqpa.training_notes import notes_on, notes_on_test
 from seqpa.training_outputs import (
     FREE,
     HISTORY_KEYS,
@@ -125,7 +126,8 @@ class TrainingRun:
     Attributes
     ----------
     notes : list of str
-        What a user should know before the training begins: which model will be replaced.
+        What a user should know before the training begins: which model will be replaced, which
+        lexicons are of no use, which labels are only in the test set.
     """
 
     def __init__(
@@ -151,6 +153,8 @@ class TrainingRun:
             self.dev = None if config.data.dev is None else read_part(config, "dev")
             self.test = None if config.data.test is None else read_part(config, "test")
             self.tagger = tagger_of(config, self.train.names)
+            self.notes += notes_on(config, self.train.names)
+            self.notes += notes_on_test(self.train, self.test)
             if with_certificate:
                 from seqpa.sequence.bounds import check_covered
 
@@ -166,15 +170,20 @@ class TrainingRun:
         """Let other processes write the outputs; `finish` does it too."""
         self.outputs.release()
 
-    def epochs(self) -> Iterator[Epoch]:
+    def epochs(self, progress: Progress | None = None) -> Iterator[Epoch]:
         """Train; after the last epoch `complete` is True.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Is told within an epoch how many sentences are done, and of how many.
 
         Yields
         ------
         Epoch
             A record of each epoch, when its checkpoint is written.
         """
-        for epoch in self._training():
+        for epoch in self._training(progress):
             self.history.append(epoch)
             self._save_checkpoint()
             self.complete = self.tagger.training_is_over
@@ -231,11 +240,15 @@ class TrainingRun:
             self.model, self.tagger.n_iter_, len(self.history), dev, test, certificate
         )
 
-    def _training(self) -> Iterator[Epoch]:
+    def _training(self, progress: Progress | None) -> Iterator[Epoch]:
         try:
             labels = training_labels(self.config, self.train)
             yield from self.tagger.training(
-                self.train, labels, dev=self.dev, record=self._with_certificate
+                self.train,
+                labels,
+                dev=self.dev,
+                record=self._with_certificate,
+                progress=progress,
             )
         except SeqpaError as error:
             # Of the training sentences only their number is known there.
