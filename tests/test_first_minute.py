@@ -305,7 +305,7 @@ def test_score_files_of_different_formats_and_schemes(here: Path, run: Run) -> N
     assert run("convert", "dev.conll", "p.jsonl", "--scheme", "bilou")[0] == 0
     status, out, err = run("score", "dev.conll", "p.jsonl")
     assert status == 0
-    assert out.startswith("span F1 100.00 (precision 100.00, recall 100.00, 4 spans)")
+    assert out.startswith("F1 100.00  (precision 100.00, recall 100.00, 4 spans)")
     assert "the predicted labels are BILOU" in err
     (here / "p.conll").write_text(SENTENCES.replace("I-PER", "O"))
     out = run("score", "dev.conll", "p.conll")[1]
