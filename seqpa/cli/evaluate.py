@@ -50,6 +50,7 @@ def evaluate(
     """
     from seqpa.cli.inputs import load, reading
     from seqpa.data import read
+    from seqpa.data.labels import labelled_tokens
     from seqpa.model import UnloadedFunction
     from seqpa.sequence.costs import sequence_cost
     from seqpa.training_run import evaluate_labels
@@ -61,18 +62,20 @@ def evaluate(
     )
     unknown_cost = isinstance(tagger.cost, UnloadedFunction)
     cost = None if unknown_cost else tagger.cost
-    _warn_of_labels(tagger.classes_, set(corpus.labels or ()), model, data)
+    named = {label for label in corpus.labels or () if label}
+    _warn_of_labels(tagger.classes_, named, model, data)
     gold, predicted = corpus.y, tagger.predict(corpus)
     evaluation = evaluate_labels(tagger, corpus, gold, predicted, file.training_words(), cost)
     comparisons: list[Comparison] = []
     if compare is not None:
         other, _ = load(compare, allow_imports)
         _warn_of_tasks(tagger.classes_, other.classes_, model, compare)
-        labels = sorted({*tagger.classes_, *other.classes_, *(corpus.labels or ())})
+        labels = sorted({*tagger.classes_, *other.classes_, *named})
+        right, ours, theirs = labelled_tokens(gold, predicted, other.predict(corpus))
         comparisons = _compared(
-            gold,
-            predicted,
-            other.predict(corpus),
+            right,
+            ours,
+            theirs,
             evaluation,
             None if cost is None else sequence_cost(cost, labels),
             {"method": method, "rounds": rounds},
@@ -80,7 +83,9 @@ def evaluate(
         )
     sentences = []
     if "sentence" in asked:
-        sentences = wrong_sentences(corpus.split(corpus.columns[0]), gold, predicted)
+        words = corpus.split(corpus.columns[0])
+        right, words, found = labelled_tokens(gold, words, predicted)
+        sentences = wrong_sentences(words, right, found)
     if json:
         _print_json(model, data, evaluation, compare, comparisons, asked, sentences)
         return

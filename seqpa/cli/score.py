@@ -46,7 +46,8 @@ def score(
     accuracy; then each span or label and the most frequent mistakes. The two files may be in
     different formats and schemes, but have the same words.
     """
-    from seqpa.data.pairs import check_same_words, in_scheme_of, labelled, two_columns
+    from seqpa.data.labels import labelled_tokens
+    from seqpa.data.pairs import check_same_words, in_scheme_of, labelled, scorable, two_columns
     from seqpa.evaluate import evaluate
 
     asked = check_by(by)
@@ -55,8 +56,8 @@ def score(
     else:
         first, second = (labelled(path, format, label, encoding) for path in (gold, predicted))
         check_same_words(first, second, gold, predicted)
-        right, found = first.y, second.y
-        words = first.split(first.columns[0])
+        right, found = scorable(first.y, second.y)
+        _, words = labelled_tokens(first.y, first.split(first.columns[0]))
     if strict is None:
         found, scheme = in_scheme_of(found, right)
         if scheme is not None:

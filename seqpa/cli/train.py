@@ -129,7 +129,7 @@ def _tell_of_data(run: TrainingRun, seconds: float) -> None:
                 f"{corpus.n_tokens:,} tokens, columns {', '.join(corpus.names)}"
             )
     screen().detail(f"read in {seconds:.2f} s")
-    labels = len(set(run.train.labels or ()) - {run.config.data.unlabelled})
+    labels = len({*(run.train.labels or ())} - {None})
     screen().note(
         f"training on {len(run.train):,} sentences, {run.train.n_tokens:,} tokens, "
         f"{labels:,} labels" + (f", after epoch {len(run.history)}" if run.resumed else "")

@@ -93,7 +93,7 @@ class Corpus:
     lengths : int64 (sentences,)
         How many tokens each sentence has.
     labels : list of str or None
-        The label of each token.
+        The label of each token, None in place of one that is not known.
     layout : Layout or None
         What a reader kept for a tagged copy.
 
@@ -179,6 +179,9 @@ class Corpus:
         labels = None if first.labels is None else list(first.labels)
         lengths = [first.lengths]
         for part in parts:  # one by one, so that only one of them is in memory at a time
+            if part.names != first.names:
+                told = " and ".join(", ".join(names) for names in (first.names, part.names))
+                raise SeqpaError(f"corpora with different columns cannot be joined: {told}")
             for column, more in zip(columns, part.columns, strict=True):
                 column += more
             if labels is not None and part.labels is not None:

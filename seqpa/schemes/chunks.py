@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from seqpa.errors import SeqpaError
 from seqpa.schemes.legality import violation
@@ -103,6 +107,66 @@ def spans(labels: Sequence[str]) -> list[Span]:
     if start >= 0:
         found.append((kind, start, len(labels)))
     return found
+
+
+class Boundaries(NamedTuple):
+    """Where spans begin and go on, as `spans` reads them, for all pairs of labels.
+
+    Attributes
+    ----------
+    types : list of str
+        The types of the spans.
+    kinds : int32 (labels,)
+        The number of each label's type; -1 where it is outside.
+    first : uint8 (labels,)
+        Whether a span starts at a label that is the first of its sentence.
+    starts : uint8 (labels, labels)
+        Whether a span starts at a label (column) after another (row).
+    links : uint8 (labels, labels)
+        Whether the span that the label before is in, if it is in one, goes on.
+    """
+
+    types: list[str]
+    kinds: NDArray[np.int32]
+    first: NDArray[np.uint8]
+    starts: NDArray[np.uint8]
+    links: NDArray[np.uint8]
+
+
+def boundaries(labels: Sequence[str]) -> Boundaries:
+    """Where spans begin and go on, for all pairs of labels.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        All labels.
+
+    Returns
+    -------
+    Boundaries
+
+    Examples
+    --------
+    >>> found = boundaries(["O", "B-x", "I-x"])
+    >>> found.types, found.kinds.tolist()
+    (['x'], [-1, 0, 0])
+    >>> found.links.tolist()
+    [[1, 0, 0], [0, 0, 1], [0, 0, 1]]
+    """
+    numbers: dict[str, int] = {}
+    kinds = np.full(len(labels), -1, np.int32)
+    for k, label in enumerate(labels):
+        tag, kind = tag_and_type(label)
+        if tag not in _OUTSIDE_TAGS:
+            kinds[k] = numbers.setdefault(kind, len(numbers))
+    pairs = [[boundary(p, y) for y in labels] for p in labels]
+    return Boundaries(
+        list(numbers),
+        kinds,
+        np.array([boundary(OUTSIDE, y)[1] for y in labels], np.uint8),
+        np.array([[starts for _, starts in row] for row in pairs], np.uint8),
+        np.array([[not (ends or starts) for ends, starts in row] for row in pairs], np.uint8),
+    )
 
 
 def begins_span(previous: str | None, label: str) -> bool:

@@ -16,6 +16,7 @@ Words to numbers
     `tables`       numbers for words, attributes and features; they grow while training
     `encode`       sentences of words to arrays of feature numbers, by templates
     `dicts`        the same for tokens that already are features
+    `seen`         marks of the sentences learned from, by which a text is known again
     `inputs`       what a user may call a sentence; which of the two encoders it needs
 Rules and costs
     `costs`        what wrong labels cost: Hamming, spans, a hierarchy, any function
@@ -40,6 +41,7 @@ Training
     `live`         tagging with weights that are being trained
 What is learned
     `trained`      what tags and what a model file holds; where a tagger stands
+    `chained`      columns that other taggers predict (`folds`: what they must not have seen)
     `tagger`       `SequenceTagger`, the class that users meet
     `bounds`       the loss bounds of a training run, as a certificate
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import strings
+from seqpa.data.labels import labelled_tokens
 from seqpa.errors import SeqpaError, SeqpaWarning
 from seqpa.evaluate import evaluate
 from seqpa.schemes import are_chunk_labels
@@ -27,7 +28,14 @@ from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.decoder import Decoder, check_given
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.inputs import FeatureSource
-from seqpa.sequence.learner import NO_WEIGHTS, WITHOUT_C, ChainLearner, Epoch, Progress
+from seqpa.sequence.learner import (
+    NO_WEIGHTS,
+    WITHOUT_C,
+    Bench,
+    ChainLearner,
+    Epoch,
+    Progress,
+)
 from seqpa.sequence.replay import Kept, Reservoir, together
 from seqpa.sequence.weights import FrozenWeights, TrainingWeights, check_labels
 
@@ -91,6 +99,8 @@ class TrainingState:
     online : OnlineTotals
     reservoir : Reservoir
         Some of the sentences so far, to be learned again beside new ones.
+    bench : Bench
+        What `lesson` works with, from one to the next.
     """
 
     source: FeatureSource
@@ -104,6 +114,7 @@ class TrainingState:
     data: list[int] | None = None
     online: OnlineTotals = field(default_factory=OnlineTotals)
     reservoir: Reservoir = field(default=cast("Reservoir", None))
+    bench: Bench = field(default_factory=Bench)
 
     def __post_init__(self) -> None:
         if self.reservoir is None:
@@ -213,6 +224,7 @@ def run(
     """
     metric = "accuracy" if dev is None else dev_metric(state.labels, dev[1])
     n = len(data.encoded.starts) - 1
+    state.bench = Bench()
     dev_encoded = None if dev is None else state.source.transform(dev[0])
     while not state.is_over(epochs, patience):
         order = state.rng.permutation(n) if shuffle else np.arange(n)
@@ -272,7 +284,7 @@ def lesson(
     one = len(order) == 1
     if not replayed or not len(order):
         return learner.trained_on(
-            state.weights, data.encoded, data.gold, order, one, data.importance
+            state.weights, data.encoded, data.gold, order, one, data.importance, state.bench
         )
     encoded, gold, weights = together(replayed)
     check_replayed(gold, encoded.starts, learner)
@@ -283,14 +295,13 @@ def lesson(
     for piece in range(pieces):
         new = order[n * piece // pieces : n * (piece + 1) // pieces]
         epoch, predicted = learner.trained_on(
-            state.weights, data.encoded, data.gold, new, one, data.importance
+            state.weights, data.encoded, data.gold, new, one, data.importance, state.bench
         )
         done = epoch if done is None else done.plus(epoch)
         old = np.arange(k * piece // pieces, k * (piece + 1) // pieces, dtype=np.int64)
         uses_C = learner.algorithm not in WITHOUT_C
-        learner.epoch(
-            state.weights, encoded, gold, old, importance=weights if uses_C else NO_WEIGHTS
-        )
+        own = weights if uses_C else NO_WEIGHTS
+        learner.trained_on(state.weights, encoded, gold, old, False, own, state.bench)
     assert done is not None
     return done, predicted
 
@@ -314,12 +325,13 @@ def dev_metric(labels: Sequence[str], gold: list[list[str]]) -> str:
     >>> dev_metric(["B-x", "O"], [["O", "I-x"]]), dev_metric(["N", "V"], [["N"]])
     ('F1', 'accuracy')
     """
-    return "F1" if are_chunk_labels({*labels, *chain.from_iterable(gold)}) else "accuracy"
+    known = {*labels, *chain.from_iterable(gold)} - {None}
+    return "F1" if are_chunk_labels(known) else "accuracy"
 
 
 def dev_score(gold: list[list[str]], predicted: list[list[str]], metric: str) -> float:
-    """The score by which epochs are compared."""
-    result = evaluate(gold, predicted)
+    """The score by which epochs are compared; of the tokens whose label is known."""
+    result = evaluate(*labelled_tokens(gold, predicted))
     if metric == "F1" and result.span_micro is not None:
         return result.span_micro.f1
     return result.accuracy
@@ -348,7 +360,7 @@ def only_elsewhere(labels: Sequence[str], gold: list[list[str]], where: str) -> 
     >>> only_elsewhere(["N", "V"], [["N", "X"], ["X", "Y"]], "test set")
     '2 labels of the test set are not in the training data and are never predicted: X, Y (3 tokens)'
     """
-    counts = Counter(chain.from_iterable(gold))
+    counts = Counter(label for label in chain.from_iterable(gold) if label is not None)
     new = sorted(counts.keys() - set(labels))
     if not new:
         return None
@@ -363,14 +375,16 @@ def only_elsewhere(labels: Sequence[str], gold: list[list[str]], where: str) -> 
 
 
 def with_new(labels: list[str], flat: Labels) -> list[str]:
-    """The labels, and behind them the new ones in order.
+    """The labels, and behind them the new ones in order; the very same list where none is new.
 
     >>> with_new(["B"], ["C", "B", None, "A"])
     ['B', 'A', 'C']
     """
-    found = set(flat)
+    found = set(flat).difference(labels)
     found.discard(None)
-    new = sorted(cast("set[str]", found) - set(labels))
+    if not found:
+        return labels
+    new = sorted(cast("set[str]", found))
     check_label_names(new)
     return [*labels, *new]
 
