@@ -38,7 +38,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("nltk", "sklearn_crfsuite", "pycrfsuite", "river", "spacy", "sklearn"),
     ("experiments",),
     ("config",),
-    ("training_outputs",),
+    ("training_outputs", "training_notes"),
     ("training_run",),
     ("online_run",),
     ("cluster", "tune"),

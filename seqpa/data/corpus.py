@@ -114,7 +114,7 @@ class Corpus:
 
     def __repr__(self) -> str:
         """Sizes, columns and how it begins, in one line."""
-        kinds = None if self.labels is None else len(set(self.labels))
+        kinds = None if self.labels is None else len({*self.labels} - {None})
         labels = "no labels" if kinds is None else f"{kinds:,} label{'s' * (kinds != 1)}"
         words = [column[:6] for column in self.columns]
         shown = [_SHORT.repr("/".join(cells))[1:-1] for cells in zip(*words, strict=True)]
