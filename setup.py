@@ -49,6 +49,7 @@ UNCHECKED = {"seqpa._kernel.single"}
 EXACT = {
     "chain",
     "compose",
+    "marginals",
     "max_loss",
     "nbest",
     "runner",

@@ -152,7 +152,9 @@ class UnloadedFunction:
 
 def _to_json(value: Any, name: str) -> Any:
     if isinstance(value, Hierarchy):
-        return {"hierarchy": [list(value.path(label)) for label in value.labels]}
+        paths = [list(value.path(label)) for label in value.labels]
+        lengths = [[label, length] for label, length in value.lengths.items()]
+        return {"hierarchy": {"paths": paths, "lengths": lengths} if lengths else paths}
     if isinstance(value, UnloadedFunction):
         return {"function": value.name}
     if type(value).__module__.startswith("numpy.random"):  # which tagging need not import
@@ -208,8 +210,13 @@ def _from_json(value: Any, allow_imports: bool, depth: int = 0) -> Any:
     return UnloadedFunction(content)
 
 
-def _hierarchy(paths: Any) -> Hierarchy:
+def _hierarchy(content: Any) -> Hierarchy:
+    """From paths; where edges have lengths, from both."""
     tree: dict[str, Any] = {}
+    nodes: dict[Any, dict[str, Any]] = {}
+    paths, lengths = content, []
+    if isinstance(content, dict):
+        paths, lengths = content["paths"], content["lengths"]
     for path in paths:
         if not isinstance(path, list) or not {str}.issuperset(map(type, path)):
             raise SeqpaError("is damaged: its hierarchy has a label that is no string")
@@ -217,7 +224,11 @@ def _hierarchy(paths: Any) -> Hierarchy:
             raise SeqpaError(f"is damaged: its hierarchy has more than {_MAX_LEVELS} levels")
         below = tree
         for label in path:
-            below = below.setdefault(label, {})
+            below = nodes[label] = below.setdefault(label, {})
+    for label, length in lengths:
+        if label not in nodes or type(length) not in (int, float):
+            raise SeqpaError("is damaged: its hierarchy has an edge of no length")
+        nodes[label]["length"] = length
     return Hierarchy(tree)
 
 

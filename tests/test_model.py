@@ -128,6 +128,7 @@ def test_half_the_size(tmp_path: Path) -> None:
         {("D", "N"): np.float32(3.0), ("N", "D"): Fraction(1, 2)},
         {"D": {"N": Fraction(3, 2)}},
         Hierarchy({"open": {"N": None, "V": None}, "D": None}),
+        Hierarchy({"open": {"length": 2, "N": 0.5, "V": None}, "D": None}),
     ],
 )
 def test_costs_are_stored(cost: Any, tmp_path: Path) -> None:

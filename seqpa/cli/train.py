@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 from typer.core import TyperCommand
 
-from seqpa.cli.epoch_line import epoch_line
 from seqpa.errors import SeqpaError
+from seqpa.sequence.epoch_line import epoch_line
 
 if TYPE_CHECKING:
     from seqpa.sequence.learner import Epoch

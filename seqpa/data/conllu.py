@@ -82,7 +82,7 @@ class ConlluReader:
     >>> from seqpa.data.source import Block
     >>> rows = ["1-2\\tim\\t" + "\\t".join("_" * 8), "1\\tin\\tin\\tADP\\t" + "\\t".join("_" * 6)]
     >>> ConlluReader(("word", "lemma")).parse(Block("a.conllu", 1, "\\n".join(rows)), {})
-    Corpus(names=('word', 'lemma'), columns=[['in'], ['in']], lengths=array([1]), labels=['ADP'])
+    <Corpus: 1 sentence, 1 token, columns word, lemma, 1 label: in/in>
     """
 
     cut = staticmethod(after_last_blank_line)

@@ -35,6 +35,7 @@ Training
     `learner`      one epoch: decode, cost, τ, update
     `generators`   the states of random generators, for files
     `replay`       some of the earlier sentences, to be learned again (cut and joined by `pieces`)
+    `epoch_line`   one epoch in words
     `training`     the loop over epochs, the dev set, patience; what is kept between epochs
     `arguments`    parameters, dev sets, fixed labels and weights that users give
     `live`         tagging with weights that are being trained

@@ -171,8 +171,9 @@ class FeatureSource:
     def n_pair_features(self) -> int | None:
         """How many features on label pairs there are; None where no template asks for any."""
         encoder = self.encoder
-        has_pairs = isinstance(encoder, FeatureEncoder) and any(t.pair for t in encoder.templates)
-        return encoder.n_pair_features if has_pairs else None
+        if isinstance(encoder, DictEncoder) or encoder.pairs is None:
+            return None
+        return encoder.n_pair_features
 
     def to_arrays(
         self, keep: NDArray[np.bool_], keep_pairs: NDArray[np.bool_] | None

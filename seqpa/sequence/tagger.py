@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa.errors import NotTrainedError, SeqpaError, did_you_mean
+from seqpa.errors import SeqpaError, did_you_mean, not_trained
 from seqpa.model import ModelFile, load_state, read_model, save_model, save_state
 from seqpa.sequence import training
 from seqpa.sequence.arguments import (
@@ -27,16 +28,22 @@ from seqpa.sequence.constraints import penalties
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.decoder import check_given
 from seqpa.sequence.encode import starts_of
+from seqpa.sequence.epoch_line import epoch_line
 from seqpa.sequence.explain import TokenExplanation, explain
 from seqpa.sequence.folds import FOLDS
 from seqpa.sequence.inputs import FeatureSource, given_labels, label_values, lengths_of
-from seqpa.sequence.learner import ChainLearner, Epoch, Lesson
+from seqpa.sequence.learner import ChainLearner, Epoch, Lesson, Progress
 from seqpa.sequence.live import LiveTagging
 from seqpa.sequence.select import select
 from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.trained import Learned, Trained
 from seqpa.sequence.training import Labels, TrainingData, TrainingState, label_indices
 from seqpa.sequence.weights import TrainingWeights
+
+# How parameters are shown: so that a tagger fits on a screen.
+_SHORT = reprlib.Repr()
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 4
+_SHORT.maxstring = _SHORT.maxother = 60
 
 
 class SequenceTagger:
@@ -149,7 +156,12 @@ class SequenceTagger:
     # Training
 
     def fit(
-        self, X: Any, y: Any = None, dev: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        dev: Any = None,
+        sample_weight: Any = None,
+        verbose: int = 0,
     ) -> SequenceTagger:
         """Train on sentences and their labels.
 
@@ -164,6 +176,8 @@ class SequenceTagger:
             The weights of the epoch that is best there are kept.
         sample_weight : None, or a number for each sentence
             Scales C.
+        verbose : int
+            1 prints a line for each epoch.
 
         Returns
         -------
@@ -172,8 +186,9 @@ class SequenceTagger:
         """
         epochs = self.training(X, y, dev, sample_weight=sample_weight)
         del X, y  # a corpus that nobody else holds goes when it is encoded
-        for _ in epochs:
-            pass
+        for epoch in epochs:
+            if verbose:
+                print(epoch_line(epoch, self.epochs), flush=True)
         return self
 
     def training(
@@ -184,6 +199,7 @@ class SequenceTagger:
         *,
         record: bool = False,
         sample_weight: Any = None,
+        progress: Progress | None = None,
     ) -> Iterator[Epoch]:
         """`fit`, epoch by epoch, with usable weights after each.
 
@@ -202,6 +218,8 @@ class SequenceTagger:
             Keep what the loss bounds need of every sentence in `Epoch.order` and `Epoch.record`.
         sample_weight : None, or a number for each sentence
             Scales C.
+        progress : callable, optional
+            Is told within an epoch how many sentences are done, and of how many.
 
         Yields
         ------
@@ -241,6 +259,7 @@ class SequenceTagger:
         self._check_data(state, data)
         learner = self._learner(state.labels)
         check_given(data.gold, encoded.starts, learner.rules, state.labels)
+        training.warn_of_silence(state.labels, dev_set, self.patience)
         del X, y, flat
         epochs = training.run(
             state,
@@ -251,6 +270,7 @@ class SequenceTagger:
             patience=self.patience,
             shuffle=self.shuffle,
             record=record,
+            progress=progress,
         )
         seen_with = self._what_is_seen()
         try:
@@ -732,7 +752,7 @@ class SequenceTagger:
         """What training goes on from."""
         state = self._learned.training
         if state is None:
-            raise NotTrainedError(
+            raise not_trained(
                 "there is no training state: only a tagger that is being trained has one"
             )
         return state
@@ -898,11 +918,11 @@ class SequenceTagger:
             for name, parameter in inspect.signature(type(self).__init__).parameters.items()
         }
         changed = [
-            f"{name}={value!r}"
+            f"{name}={_SHORT.repr(value)}"
             for name, value in self.get_params().items()
             if repr(value) != repr(defaults[name])
         ]
-        return f"SequenceTagger({', '.join(changed)})"
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Parameters and weights; the training state and the kernel's objects stay behind."""

@@ -191,12 +191,12 @@ class _Buffers:
         """The labels of the sentences `part`, numbered together."""
         self._encoder.number_run(self._runner, self._ids, self._words, columns, starts, part)
         begin = starts[part.start]
-        places = starts[part.start : part.stop + 1] - begin
+        places = starts[part.start : part.stop + 1] - begin if begin else starts[: part.stop + 1]
         found: list[list[str]] = []
         for run in cut(places, self.run):
             own = places[run.start : run.stop + 1]
             given = NO_LABELS if fixed is None else fixed[begin + own[0] : begin + own[-1]]
-            bad = self._runner.tag(own, own - own[0], given)
+            bad = self._runner.tag(own, own - own[0] if run.start else own, given)
             if bad >= 0:
                 raise no_legal_sequence(part.start + run.start + bad, fixed is not None)
             found += self._runner.spell(labels)
