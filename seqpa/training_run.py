@@ -222,6 +222,13 @@ class TrainingRun:
             self.close()
 
     def _finished(self) -> TrainingOutcome:
+        # A training that was stopped has not come to it.
+        if (
+            self.dev is not None
+            and self.config.learner.calibration == "dev"
+            and self.tagger.trained_.scale is None
+        ):
+            self.tagger.calibrate(self.dev)
         words = set(self.train.columns[0])
         dev, test = (
             None if corpus is None else score(self.tagger, corpus, words, self.tagger.cost)
@@ -362,6 +369,7 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
         resources=resources_of(config),
         taggers=taggers_of(config) or None,
         jackknife={name: column.folds for name, column in config.columns.items()} or FOLDS,
+        calibration=learner.calibration,
     )
 
 

@@ -180,6 +180,12 @@ class LearnerSettings(Section):
     n_jobs: int = Field(
         default=1, ge=1, description="threads for tagging; results do not depend on it"
     )
+    calibration: Literal["dev", "cv", "none"] = Field(
+        default="dev",
+        description="on what the scale of probabilities is fitted: the dev set, if there is one; "
+        "five parts of the training file, each with a model of the others (five times as long "
+        "again); or nothing",
+    )
 
 
 class CostSettings(Section):

@@ -15,6 +15,8 @@ from seqpa.sequence.folds import FOLDS
 from seqpa.sequence.inputs import check_sentences, given_labels, is_list, label_text, lengths_of
 from seqpa.sequence.learner import LARGEST, NO_WEIGHTS, WITHOUT_C
 
+CALIBRATIONS = ("dev", "cv", "none")  # on what the scale of probabilities is fitted
+
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
     """Raise a SeqpaError where a parameter of a tagger has a value that it cannot have.
@@ -27,6 +29,10 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
     for name in ("epochs", "n_best", "n_jobs", "patience", "batch_size"):
         if name in parameters and not (name == "patience" and parameters[name] is None):
             check_whole(name, parameters[name], 1)
+    if parameters.get("calibration", "none") not in CALIBRATIONS:
+        raise SeqpaError(
+            f"calibration is {parameters['calibration']!r}: choose {', '.join(CALIBRATIONS)}"
+        )
     for name in ("average", "shuffle", "warm_start"):
         if not isinstance(parameters.get(name, True), (bool, np.bool_)):
             raise SeqpaError(f"{name} is {parameters[name]!r}: it must be True or False")
