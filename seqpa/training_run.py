@@ -44,8 +44,9 @@ from seqpa.errors import SeqpaError
 from seqpa.evaluate import Evaluation, evaluate
 from seqpa.files import write_atomically
 from seqpa.model import save_model
-from seqpa.sequence.chained import FOLDS, has_seen
+from seqpa.sequence.chained import has_seen
 from seqpa.sequence.costs import sequence_cost
+from seqpa.sequence.folds import FOLDS
 from seqpa.sequence.learner import Epoch, Progress
 from seqpa.sequence.tagger import SequenceTagger
 from seqpa.training_notes import notes_on, notes_on_test

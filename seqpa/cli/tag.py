@@ -77,7 +77,8 @@ def tag(
     """Tag a file or standard input.
 
     Columns stay as they are, with the label appended as the last; CoNLL-U gets it in its field,
-    JSON lines as "labels"; plain text becomes columns. The format is found by looking, unless
+    JSON lines as "labels"; plain text becomes columns, or on a terminal the text itself with its
+    spans in colours. The format is found by looking, unless
     --format or --columns says it. Order is kept, and a file of any size takes the same memory.
     """
     from seqpa.cli.inputs import load, reading
@@ -114,6 +115,9 @@ def tag(
                 for sentence in corpus:
                     sink.write(_explained(tagger, sentence.tokens))
         return
+    alone = to is None and output == "-" and nbest == 1 and not confidence
+    if alone and how.format == "text" and _show(tagger, chunks):
+        return
     write_tagged(
         output,
         _tagged(tagger, chunks, nbest, confidence),
@@ -121,6 +125,27 @@ def tag(
         label=how.label or "upos",
         encoding=how.encoding,
     )
+
+
+def _show(tagger: SequenceTagger, chunks: Iterable[Corpus]) -> bool:
+    """Show the spans of a text in it, if somebody is looking; False if nobody is."""
+    from seqpa.data.markup import render, render_coloured
+    from seqpa.schemes import marks_spans, type_of
+
+    labels = tagger.classes_
+    if not sys.stdout.isatty() or not marks_spans(labels):
+        return False
+    plain = bool(os.environ.get("NO_COLOR"))
+    kinds = sorted({type_of(label) or "" for label in labels if label != "O"})
+    for corpus, found, _ in _tagged(tagger, chunks, 1, False):
+        if not len(corpus):
+            continue
+        if plain:
+            sys.stdout.write(render(corpus, found, {}, "brackets"))
+        else:
+            sys.stdout.write(render_coloured(corpus, found, kinds))
+        sys.stdout.flush()
+    return True
 
 
 def _check_apart(model: Path, input: str, output: str) -> None:

@@ -22,7 +22,7 @@ from pydantic import (
 
 from seqpa.config.yaml_lines import Loc, place_of
 from seqpa.data import MAX_SENTENCE_TOKENS
-from seqpa.sequence.chained import FOLDS, MOST_TAGGERS
+from seqpa.sequence.folds import FOLDS, MOST_TAGGERS
 
 Table = dict[str, dict[str, float]]
 # What tells one form of a value from another, for messages; it is no part of a key's name.
