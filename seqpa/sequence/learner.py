@@ -154,9 +154,9 @@ class ChainLearner:
         the margin √ρ. Loss-augmented takes argmax score + ρ, which Viterbi finds where ρ is a sum
         over tokens, and asks for the margin ρ itself. Max-loss takes argmax score + √ρ (Eq. 50),
         exactly: for the zero-one cost it is the best or the second-best sequence, for sums of whole
-        numbers (or multiples of one number) Viterbi over labels and costs finds it (`seqpa/_kernel/max_loss.py`). N-best takes
-        the argmax of score + √ρ among the `n_best` sequences of the highest score: an
-        approximation, for every cost.
+        numbers, or multiples of one number, Viterbi over labels and costs finds it
+        (`seqpa/_kernel/max_loss.py`). N-best takes the argmax of score + √ρ among the `n_best`
+        sequences of the highest score: an approximation, for every cost.
     batch_size : so many sentences make one step (see `seqpa.sequence.batches`)
     """
 
