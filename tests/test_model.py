@@ -756,7 +756,7 @@ def test_arrays_may_stand_anywhere(good: Path, tmp_path: Path) -> None:
     arrays_and_one = {"a": np.ones(1, np.uint8), **arrays}
     header["checksum"] = checksum(header, arrays_and_one)
     entries["a"] = {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}
-    names = {"float32": "F32", "int32": "I32", "int64": "I64", "uint8": "U8"}
+    names = {"float32": "F32", "int32": "I32", "int64": "I64", "uint8": "U8", "uint32": "U32"}
     for name, values in arrays.items():
         data = values.tobytes()
         entries[name] = {

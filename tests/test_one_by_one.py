@@ -427,7 +427,7 @@ def test_sets_of_labels_are_learned_as_rows_are(model) -> None:
         assert list(found) == list(TOPICS)
         np.testing.assert_allclose(list(found.values()), scores, atol=1e-9)
         assert list(by_dict.predict_one(x).values()) == predicted.astype(bool).tolist()
-    named = {name: 0.5 for name in columns}
+    named = dict.fromkeys(columns, 0.5)
     again = pickle.loads(pickle.dumps(by_dict))
     again.learn_one(named, rows[0][1])
     by_dict.learn_one(named, rows[0][1])

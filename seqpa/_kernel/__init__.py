@@ -9,6 +9,7 @@ vectors  whole passes over vectors: binary, regression, uniclass, multiclass, co
 single   one example at a time: a dict, a row
 prototypes, multiplicative, hinge, ellipsoid
          passes with other steps and geometries over the same vectors
+descent  passes of one vector whose intercept is in no norm, with penalties
 quadratic, budget, blocks
          kernels and mini-batches: passes over blocks of examples with known inner products
 sequences
@@ -17,6 +18,8 @@ store    the weights of their features
 compose  sums of features' weights
 chain    first-order chains: Viterbi
 nbest    the n best label sequences of a chain
+marginals
+         probabilities of labels, spans and sequences of a chain: forward-backward
 max_loss the label sequence of the highest score + √cost
 trainer  the epoch loop of chains
 strings  words to numbers
@@ -25,6 +28,8 @@ given_features
 template_features
          templates over tokens: attribute values to feature ids
 runner   all of these in turn, to tag runs of sentences
+word_classes
+         words by the words beside them: exchange, and a tree over the classes
 """
 
 from __future__ import annotations
@@ -48,6 +53,7 @@ _MODULES = (
     "prototypes",
     "multiplicative",
     "hinge",
+    "descent",
     "ellipsoid",
     "quadratic",
     "budget",
@@ -57,12 +63,14 @@ _MODULES = (
     "compose",
     "chain",
     "nbest",
+    "marginals",
     "max_loss",
     "trainer",
     "strings",
     "given_features",
     "template_features",
     "runner",
+    "word_classes",
 )
 
 

@@ -31,7 +31,7 @@ def frozen_chain(weights: FrozenWeights, rules: Penalties) -> Chain:
     transitions = np.zeros((K, padded(K)), np.float32)
     transitions[:, :K] = weights.transitions
     transitions[:, :K][rules.pairs < 0] = FORBIDDEN
-    return _chain(weights.stores(), transitions, rules)
+    return chain_over(weights.stores(), transitions, rules)
 
 
 def training_chain(weights: TrainingWeights, rules: Penalties) -> Chain:
@@ -39,10 +39,10 @@ def training_chain(weights: TrainingWeights, rules: Penalties) -> Chain:
     present = weights.transitions[:, : weights.n_labels]
     present[present <= FORBIDDEN / 2] = 0.0  # forbidden before, perhaps by other rules
     present[rules.pairs < 0] = FORBIDDEN
-    return _chain(weights.stores(), weights.transitions, rules)
+    return chain_over(weights.stores(), weights.transitions, rules)
 
 
-def _chain(stores: tuple[Store, Store | None], transitions: Float32, rules: Penalties) -> Chain:
+def chain_over(stores: tuple[Store, Store | None], transitions: Float32, rules: Penalties) -> Chain:
     """The chain over `transitions` (labels, width), which already hold the penalties; nothing
     leads to the columns behind the last label, which only fill the width."""
     n_labels, width = transitions.shape
