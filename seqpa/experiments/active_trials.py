@@ -146,7 +146,9 @@ def ask_tagger(task: TaggerTask) -> list[Labelled]:
         )
         tokens = int(lengths[labelled].sum())
         found.append(
-            Labelled(tokens, len(labelled), dev_score(corpus.test.y, tagger.predict(corpus.test.X)))
+            Labelled(
+                tokens, len(labelled), dev_score(corpus.test.y, tagger.predict(corpus.test.X), "F1")
+            )
         )
         if len(labelled) == len(pool):
             return found
