@@ -172,7 +172,7 @@ class SequenceTagger:
         dev : None, a pair (X, y), or a corpus
             The weights of the epoch that is best there are kept.
         sample_weight : None, or a number for each sentence
-            Scales C.
+            Scales C; None takes the weights of a corpus that has some.
         verbose : int
             1 prints a line for each epoch.
 
@@ -214,7 +214,7 @@ class SequenceTagger:
         record : bool
             Keep what the loss bounds need of every sentence in `Epoch.order` and `Epoch.record`.
         sample_weight : None, or a number for each sentence
-            Scales C.
+            Scales C; None takes the weights of a corpus that has some.
         progress : callable, optional
             Is told within an epoch how many sentences are done, and of how many.
 
@@ -225,7 +225,7 @@ class SequenceTagger:
         """
         self.check_parameters()
         flat = self._nonempty(given_labels(X, y))
-        importance = sentence_weights(sample_weight, len(X), self.algorithm)
+        importance = sentence_weights(sample_weight, X, self.algorithm)
         dev_set = dev_pair(dev)
         X = self._completed(X)
         learned = self._learned
@@ -368,7 +368,7 @@ class SequenceTagger:
         """Learn online; the pass, what was predicted for the last sentence, and the labels."""
         self.check_parameters()
         flat = given_labels(X, y)
-        importance = sentence_weights(sample_weight, len(X), self.algorithm)
+        importance = sentence_weights(sample_weight, X, self.algorithm)
         check_whole("replay", replay, 0)
         learned = self._learned
         with learned.lock:
