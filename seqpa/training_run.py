@@ -469,6 +469,8 @@ def fingerprint(corpus: Corpus) -> str:
     labels = [label or "" for label in corpus.labels or []]
     for column in (*corpus.columns, labels):
         digest.update("\0".join(column).encode("utf-8", "surrogatepass") + b"\n")
+    if corpus.weights is not None:
+        digest.update(corpus.weights.tobytes())
     return digest.hexdigest()
 
 

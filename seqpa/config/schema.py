@@ -88,6 +88,13 @@ class DataSettings(Section):
         "learns from the other labels of the sentence, and scores leave the token out",
     )
 
+    weight: str | None = Field(
+        default=None,
+        min_length=1,
+        description="the name of what weighs the training sentences, as factors of C: a column, a "
+        "comment such as `# weight = 2` of conll and conllu, or a key of jsonl; others weigh 1",
+    )
+
     @model_validator(mode="after")
     def _converts_whole_sentences(self) -> DataSettings:
         if self.scheme is not None and self.unlabelled is not None:

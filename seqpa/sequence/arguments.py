@@ -133,12 +133,17 @@ def fixed_indices(X: Any, fixed: Any, labels: Sequence[str]) -> NDArray[np.int32
     return np.array(flat, np.int32)
 
 
-def sentence_weights(sample_weight: Any, n: int, algorithm: str) -> NDArray[np.float64]:
-    """What the C of each of n sentences is multiplied by; nothing where no weights are given.
+def sentence_weights(sample_weight: Any, X: Any, algorithm: str) -> NDArray[np.float64]:
+    """What the C of each sentence is multiplied by; nothing where no weights are given.
 
-    >>> sentence_weights([1, 0, 2.5], 3, "pa-i").tolist()
+    A corpus may bring weights of its own, which those given replace.
+
+    >>> sentence_weights([1, 0, 2.5], ["so", "it", "is"], "pa-i").tolist()
     [1.0, 0.0, 2.5]
     """
+    n = len(X)
+    if sample_weight is None and isinstance(X, Corpus):
+        sample_weight = X.weights
     if sample_weight is None:
         return NO_WEIGHTS
     if algorithm in WITHOUT_C:

@@ -186,7 +186,7 @@ class SequenceTagger:
         dev : None, a pair (X, y), or a corpus
             The weights of the epoch that is best there are kept.
         sample_weight : None, or a number for each sentence
-            Scales C.
+            Scales C; None takes the weights of a corpus that has some.
         verbose : int
             1 prints a line for each epoch.
 
@@ -228,7 +228,7 @@ class SequenceTagger:
         record : bool
             Keep what the loss bounds need of every sentence in `Epoch.order` and `Epoch.record`.
         sample_weight : None, or a number for each sentence
-            Scales C.
+            Scales C; None takes the weights of a corpus that has some.
         progress : callable, optional
             Is told within an epoch how many sentences are done, and of how many.
 
@@ -240,7 +240,7 @@ class SequenceTagger:
         self.check_parameters()
         flat = self._nonempty(given_labels(X, y))
         values = label_values(y)
-        importance = sentence_weights(sample_weight, len(X), self.algorithm)
+        importance = sentence_weights(sample_weight, X, self.algorithm)
         dev_set = dev_pair(dev)
         X = self._completed(X)
         learned = self._learned
@@ -391,7 +391,7 @@ class SequenceTagger:
         self.check_parameters()
         flat = given_labels(X, y)
         values = label_values(y)
-        importance = sentence_weights(sample_weight, len(X), self.algorithm)
+        importance = sentence_weights(sample_weight, X, self.algorithm)
         check_whole("replay", replay, 0)
         learned = self._learned
         with learned.lock:
