@@ -46,7 +46,18 @@ UNCHECKED = {"seqpa._kernel.single"}
 # What scores and decodes label sequences adds up in the order in which it is written, everywhere:
 # two sequences that are equally good then are so in every build, and the first of them wins.
 # Nothing is lost, since its loops run over labels, each of which has a sum of its own.
-EXACT = {"chain", "compose", "max_loss", "nbest", "runner", "steps", "store", "trainer"}
+EXACT = {
+    "chain",
+    "compose",
+    "marginals",
+    "max_loss",
+    "nbest",
+    "runner",
+    "steps",
+    "store",
+    "trainer",
+    "word_classes",
+}
 if sys.platform == "win32":
     EXACT_COMPILE = ["/O2", "/fp:precise"]
 else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 
 # How alike two words must be, as difflib measures it: "boi" and "bio" are, "x" and "bio" are not.
 _LIKENESS = 0.5
@@ -44,8 +45,9 @@ class SeqpaWarning(UserWarning):
 class NotTrainedError(SeqpaError, AttributeError):
     """A question that only a trained tagger can answer.
 
-    Also an AttributeError, as scikit-learn's NotFittedError: `hasattr(tagger, "state_features_")`
-    is False before training instead of an error.
+    What is raised (by `not_trained`) also is scikit-learn's NotFittedError, and as that one an
+    AttributeError: `hasattr(tagger, "state_features_")` is False before training instead of an
+    error.
 
     Examples
     --------
@@ -53,6 +55,43 @@ class NotTrainedError(SeqpaError, AttributeError):
     >>> hasattr(SequenceTagger(["word[0]"]), "state_features_")
     False
     """
+
+
+def not_trained(message: str) -> NotTrainedError:
+    """The error for a question that comes before training.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, and what would be right.
+
+    Returns
+    -------
+    NotTrainedError
+        Also a NotFittedError of scikit-learn's, which is imported only here: it takes its time.
+
+    Examples
+    --------
+    >>> from sklearn.exceptions import NotFittedError
+    >>> isinstance(not_trained("call fit"), NotFittedError)
+    True
+    """
+    return _not_fitted_class()(message)
+
+
+@cache
+def _not_fitted_class() -> type[NotTrainedError]:
+    from sklearn.exceptions import NotFittedError
+
+    def reduced(self: Exception) -> tuple[Callable[[str], NotTrainedError], tuple[str]]:
+        return not_trained, (str(self),)  # its class has no place to be imported from
+
+    members = {
+        "__module__": __name__,
+        "__doc__": NotTrainedError.__doc__,
+        "__reduce__": reduced,
+    }
+    return type("NotTrainedError", (NotTrainedError, NotFittedError), members)
 
 
 def did_you_mean(

@@ -30,12 +30,14 @@ from seqpa.array_files import DAMAGE, Arrays, damaged, read_file, shortened, wri
 from seqpa.core.costs import Hierarchy
 from seqpa.errors import SeqpaError
 from seqpa.sequence import generators
+from seqpa.sequence.chained import MOST_LEVELS, MOST_TAGGERS, Chain
 from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.inputs import FeatureSource
 from seqpa.sequence.replay import Reservoir
 from seqpa.sequence.resources import pack_strings, unpack_strings
+from seqpa.sequence.seen import SeenText
 from seqpa.sequence.trained import Trained
 from seqpa.sequence.training import OnlineTotals, TrainingState
 from seqpa.sequence.weights import FrozenWeights, TrainingWeights
@@ -43,6 +45,8 @@ from seqpa.sequence.weights import FrozenWeights, TrainingWeights
 # float16 counts exactly up to here; sparse rows keep labels beside weights.
 _MAX_HALF_LABELS = 2048
 _WORDS = "origin.words"
+_SEEN = "origin.sentences"
+_INSIDE = ("resources", "taggers")
 # Parameters that may be anything of JSON's simple values; `check_parameters` of the tagger, and the
 # learner, look at the values.
 _SIMPLE = (type(None), bool, int, float, str)
@@ -147,7 +151,9 @@ class UnloadedFunction:
 
 def _to_json(value: Any, name: str) -> Any:
     if isinstance(value, Hierarchy):
-        return {"hierarchy": [list(value.path(label)) for label in value.labels]}
+        paths = [list(value.path(label)) for label in value.labels]
+        lengths = [[label, length] for label, length in value.lengths.items()]
+        return {"hierarchy": {"paths": paths, "lengths": lengths} if lengths else paths}
     if isinstance(value, UnloadedFunction):
         return {"function": value.name}
     if type(value).__module__.startswith("numpy.random"):  # which tagging need not import
@@ -203,8 +209,13 @@ def _from_json(value: Any, allow_imports: bool, depth: int = 0) -> Any:
     return UnloadedFunction(content)
 
 
-def _hierarchy(paths: Any) -> Hierarchy:
+def _hierarchy(content: Any) -> Hierarchy:
+    """From paths; where edges have lengths, from both."""
     tree: dict[str, Any] = {}
+    nodes: dict[Any, dict[str, Any]] = {}
+    paths, lengths = content, []
+    if isinstance(content, dict):
+        paths, lengths = content["paths"], content["lengths"]
     for path in paths:
         if not isinstance(path, list) or not {str}.issuperset(map(type, path)):
             raise SeqpaError("is damaged: its hierarchy has a label that is no string")
@@ -212,14 +223,18 @@ def _hierarchy(paths: Any) -> Hierarchy:
             raise SeqpaError(f"is damaged: its hierarchy has more than {_MAX_LEVELS} levels")
         below = tree
         for label in path:
-            below = below.setdefault(label, {})
+            below = nodes[label] = below.setdefault(label, {})
+    for label, length in lengths:
+        if label not in nodes or type(length) not in (int, float):
+            raise SeqpaError("is damaged: its hierarchy has an edge of no length")
+        nodes[label]["length"] = length
     return Hierarchy(tree)
 
 
 def _stored(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    # Resources are inside the encoder's arrays; a file of theirs may be gone.
+    # Resources and taggers are inside the file; files of theirs may be gone.
     return {
-        name: _to_json(value, name) for name, value in parameters.items() if name != "resources"
+        name: _to_json(value, name) for name, value in parameters.items() if name not in _INSIDE
     }
 
 
@@ -250,6 +265,18 @@ def save_model(
     training_words : strings or None
         The words of the training text.
     """
+    header, arrays = _packed(trained, parameters, half)
+    if config is not None:
+        header["config"] = config
+    if training_words is not None:
+        arrays |= pack_strings(_WORDS, sorted(set(training_words)))
+    write_file(path, "model", header, arrays)
+
+
+def _packed(
+    trained: Trained, parameters: Mapping[str, Any], half: bool
+) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays of what was learned, the taggers of its columns included."""
     frozen = trained.weights
     frozen.check_sizes()
     source = trained.source
@@ -273,17 +300,21 @@ def save_model(
     if half:
         weights |= _halved(weights, frozen.n_labels)
     arrays |= {f"weights.{name}": array for name, array in weights.items()}
+    if len(source.seen):
+        arrays[_SEEN] = source.seen.to_array()
     header: dict[str, Any] = {
         "labels": trained.labels,
         "parameters": _stored(parameters),
         "encoder": encoder,
         "epoch": trained.epoch,
     }
-    if config is not None:
-        header["config"] = config
-    if training_words is not None:
-        arrays |= pack_strings(_WORDS, sorted(set(training_words)))
-    write_file(path, "model", header, arrays)
+    if source.chain is not None:
+        header["taggers"] = []
+        for i, (column, tagger) in enumerate(source.chain.taggers.items()):
+            own, more = _packed(tagger, source.chain.parameters[column], half)
+            header["taggers"].append({"column": column, **own})
+            arrays |= {f"taggers.{i}.{name}": array for name, array in more.items()}
+    return header, arrays
 
 
 def _halved(weights: Mapping[str, NDArray[Any]], n_labels: int) -> Arrays:
@@ -342,19 +373,8 @@ class ModelFile:
         SeqpaError
             If the content is none of ours, or needs a function that may not be imported.
         """
-        header, arrays = self.header, self.arrays
         try:
-            parameters = _parameters(header, allow_imports)
-            labels = _labels(header)
-            source = _source(header, arrays, parameters.get("features"))
-            if isinstance(source.encoder, FeatureEncoder):
-                # So that `fit`, and clones, find the lexicons and clusters of the templates again.
-                parameters["resources"] = dict(source.encoder.resources) or None
-            weights = _frozen(arrays, "weights.", len(labels))
-            weights.validate()
-            _check_sizes(source, len(weights.rows), weights.pair_rows)
-            constraints, epoch = parameters.get("constraints"), _count(header, "epoch")
-            return parameters, Trained(source, weights, labels, constraints, epoch)
+            return _unpacked(self.header, self.arrays, allow_imports, 0)
         except SeqpaError as error:
             raise SeqpaError(f"{self.path}: {shortened(str(error), 1000)}") from None
         except DAMAGE as error:
@@ -380,6 +400,54 @@ class ModelFile:
             return frozenset(unpack_strings(self.arrays, _WORDS))
         except SeqpaError as error:
             raise SeqpaError(f"{self.path}: {error}") from None
+
+
+def _unpacked(
+    header: Mapping[str, Any], arrays: Arrays, allow_imports: bool, level: int
+) -> tuple[dict[str, Any], Trained]:
+    """What `_packed` made a header and arrays of, every index checked."""
+    parameters = _parameters(header, allow_imports)
+    labels = _labels(header)
+    source = _source(header, arrays, parameters.get("features"))
+    if isinstance(source.encoder, FeatureEncoder):
+        # So that `fit`, and clones, find the lexicons and clusters of the templates again.
+        parameters["resources"] = dict(source.encoder.resources) or None
+    weights = _frozen(arrays, "weights.", len(labels))
+    weights.validate()
+    _check_sizes(source, len(weights.rows), weights.pair_rows)
+    if "taggers" in header:
+        source.attach(_chain(header["taggers"], arrays, allow_imports, level + 1))
+    constraints, epoch = parameters.get("constraints"), _count(header, "epoch")
+    return parameters, Trained(source, weights, labels, constraints, epoch)
+
+
+def _chain(stored: Any, arrays: Arrays, allow_imports: bool, level: int) -> Chain:
+    """The taggers of predicted columns. Each is as large as what the file holds of it: no part of a
+    file is read twice, and `level` ends what would stand inside itself."""
+    if not isinstance(stored, list) or not 1 <= len(stored) <= MOST_TAGGERS:
+        raise SeqpaError("is damaged: its taggers of columns are none, or too many")
+    if level > MOST_LEVELS:
+        raise SeqpaError(f"is damaged: taggers inside taggers, more than {MOST_LEVELS} levels")
+    taggers, parameters = {}, {}
+    for i, header in enumerate(stored):
+        column = header["column"]
+        if type(column) is not str or column in taggers:
+            raise SeqpaError("is damaged: a tagger of a column has no name of its own")
+        for name in ("parameters", "encoder"):
+            if not isinstance(header.get(name), dict):
+                raise SeqpaError(f"is damaged: the tagger of a column has no {name}")
+        own = _own(arrays, f"taggers.{i}.")
+        parameters[column], taggers[column] = _unpacked(header, own, allow_imports, level)
+    return Chain(taggers, parameters)
+
+
+def _own(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays whose names begin so, under the rest of their names."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
 
 
 def read_model(path: Path) -> ModelFile:
@@ -448,6 +516,9 @@ def _is_right(name: str, value: Any) -> bool:
         return value is None or isinstance(value, str) or texts or callable(value)
     if name == "columns":
         return texts
+    if name == "jackknife":
+        counts = value.values() if isinstance(value, dict) else [value]
+        return all(type(count) is int and 0 <= count <= _MAX_COUNT for count in counts)
     if name == "cost":
         return isinstance(value, (str, Hierarchy, dict, np.ndarray)) or callable(value)
     if name == "constraints":
@@ -489,14 +560,11 @@ def _sum(value: Any) -> float:
 
 
 def _source(header: Mapping[str, Any], arrays: Arrays, features: Any) -> FeatureSource:
-    own = {
-        name.removeprefix("encoder."): array
-        for name, array in arrays.items()
-        if name.startswith("encoder.")
-    }
     encoder = header["encoder"]
     kind = DictEncoder if encoder.get("encoder") == "dicts" else FeatureEncoder
-    return FeatureSource(kind.from_arrays(own, encoder), features if callable(features) else None)
+    made = kind.from_arrays(_own(arrays, "encoder."), encoder)
+    seen = SeenText.from_array(arrays[_SEEN]) if _SEEN in arrays else None
+    return FeatureSource(made, features if callable(features) else None, seen=seen)
 
 
 def _frozen(arrays: Arrays, prefix: str, n_labels: int) -> FrozenWeights:
@@ -540,6 +608,8 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
     encoder_arrays, encoder = state.source.encoder.to_arrays()
     arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
     arrays |= {f"training.{name}": array for name, array in state.weights.to_arrays().items()}
+    if len(state.source.seen):
+        arrays[_SEEN] = state.source.seen.to_array()
     if state.best is not None:
         for field in fields(FrozenWeights)[1:]:
             array = getattr(state.best, field.name)
@@ -601,11 +671,7 @@ def _check_parameters(parameters: Mapping[str, Any], saved: Mapping[str, Any]) -
 def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) -> TrainingState:
     labels = _labels(header)
     source = _source(header, arrays, features)
-    training = {
-        name.removeprefix("training."): array
-        for name, array in arrays.items()
-        if name.startswith("training.")
-    }
+    training = _own(arrays, "training.")
     TrainingWeights.validate(training)
     if bool(training["second_order"][0]) != (header["parameters"].get("algorithm") == "arow"):
         raise SeqpaError("is damaged: its weights are of another algorithm")
@@ -623,11 +689,7 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
     if "reservoir" in header:  # states of earlier versions have none
         stored = header["reservoir"]
         reservoir = Reservoir.from_arrays(
-            {
-                name.removeprefix("reservoir."): array
-                for name, array in arrays.items()
-                if name.startswith("reservoir.")
-            },
+            _own(arrays, "reservoir."),
             generators.restored(stored["generator"]),
             _count(stored, "seen"),
             _count(stored, "capacity"),

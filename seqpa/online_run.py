@@ -22,13 +22,13 @@ the text may be larger than memory, and standard input may never end.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from seqpa.config import Config
-from seqpa.config.build import data_name, read_part, read_part_chunks, training_labels
+from seqpa.config.build import data_name, read_part, read_part_chunks
 from seqpa.data import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.evaluate import Evaluation
@@ -171,10 +171,7 @@ class OnlineRun:
             if self.tagger is None and len(corpus):
                 self.tagger = self._new_tagger(corpus)
             self._words.update(corpus.columns[0])
-            labels: Sequence[Sequence[str | None]] = corpus.y
-            if self.config.data.unlabelled is not None:
-                labels = training_labels(self.config, corpus) or []
-            for tokens, own in zip(corpus.X, labels, strict=True):
+            for tokens, own in zip(corpus.X, corpus.y, strict=True):
                 given = sum(label is not None for label in own)
                 self.progress = self.progress.plus(given, self._lesson(tokens, own, given))
                 if self.progress.sentences % every == 0:
@@ -199,7 +196,9 @@ class OnlineRun:
     def _new_tagger(self, corpus: Corpus) -> SequenceTagger:
         tagger = tagger_of(self.config, corpus.names)
         if tagger.features == "auto":  # the first sentence alone might have no span
-            tagger.features = "ner" if marks_spans(corpus.labels or ()) else "pos"
+            tagger.features = (
+                "ner" if marks_spans([label for label in corpus.labels or () if label]) else "pos"
+            )
         return tagger
 
     def _lesson(self, tokens: Any, labels: Any, given: int) -> Lesson | None:

@@ -23,6 +23,7 @@ __all__ = [
     "MIRAClassifier",
     "MiniBatchPAClassifier",
     "PAClassifier",
+    "PAMultilabelClassifier",
     "PARegressor",
     "PAUniclass",
     "PerceptronClassifier",
@@ -87,6 +88,10 @@ class MiniBatchPAClassifier(estimators.MiniBatchPAClassifier, _Labels):  # type:
 
 class EllipsoidClassifier(estimators.EllipsoidClassifier, _Labels):  # type: ignore[misc]  # noqa: D101
     __doc__ = estimators.EllipsoidClassifier.__doc__
+
+
+class PAMultilabelClassifier(estimators.PAMultilabelClassifier, base.MultiLabelClassifier):  # type: ignore[misc]  # noqa: D101
+    __doc__ = estimators.PAMultilabelClassifier.__doc__
 
 
 class PARegressor(estimators.PARegressor, base.Regressor):  # noqa: D101

@@ -28,19 +28,23 @@ from typing import TYPE_CHECKING, Any
 
 from seqpa.config import Config
 from seqpa.config.build import (
+    columns_of,
     constraints_of,
     cost_of,
     data_name,
     features_of,
+    place_of_sentence,
     read_part,
     resources_of,
-    training_labels,
+    taggers_of,
 )
 from seqpa.data import Corpus
+from seqpa.data.labels import labelled_tokens
 from seqpa.errors import SeqpaError
 from seqpa.evaluate import Evaluation, evaluate
 from seqpa.files import write_atomically
 from seqpa.model import save_model
+from seqpa.sequence.chained import FOLDS, has_seen
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.learner import Epoch
 from seqpa.sequence.tagger import SequenceTagger
@@ -125,7 +129,8 @@ class TrainingRun:
     Attributes
     ----------
     notes : list of str
-        What a user should know before the training begins: which model will be replaced.
+        What a user should know before the training begins: which model will be replaced, and
+        which columns other models predict.
     """
 
     def __init__(
@@ -151,10 +156,16 @@ class TrainingRun:
             self.dev = None if config.data.dev is None else read_part(config, "dev")
             self.test = None if config.data.test is None else read_part(config, "test")
             self.tagger = tagger_of(config, self.train.names)
+            self.notes += self._told_columns()
             if with_certificate:
                 from seqpa.sequence.bounds import check_covered
 
                 check_covered(self.tagger)
+                if None in (self.train.labels or ()):
+                    raise SeqpaError(
+                        f"a certificate needs all labels, and {data_name(config, 'train')} has "
+                        "tokens without one"
+                    )
             self.resumed = resume and self.checkpoint.exists()
             if self.resumed:
                 self._load_checkpoint()
@@ -165,6 +176,20 @@ class TrainingRun:
     def close(self) -> None:
         """Let other processes write the outputs; `finish` does it too."""
         self.outputs.release()
+
+    def _told_columns(self) -> list[str]:
+        """How each column that another model predicts comes about."""
+        told = []
+        for name, tagger in (self.tagger.taggers or {}).items():
+            path = self.config.path("columns", name, "tagger")
+            folds = self.config.columns[name].folds
+            seen = has_seen(tagger.trained_, self.train)
+            how = ", which did not learn from this text"
+            if seen:
+                how = ", which learned from this text too"
+                how += f": jackknifed in {folds} folds" if folds else ", taken as it is (folds: 0)"
+            told.append(f"the column {name} is predicted by {path}{how}")
+        return told
 
     def epochs(self) -> Iterator[Epoch]:
         """Train; after the last epoch `complete` is True.
@@ -233,15 +258,12 @@ class TrainingRun:
 
     def _training(self) -> Iterator[Epoch]:
         try:
-            labels = training_labels(self.config, self.train)
-            yield from self.tagger.training(
-                self.train, labels, dev=self.dev, record=self._with_certificate
-            )
+            yield from self.tagger.training(self.train, dev=self.dev, record=self._with_certificate)
         except SeqpaError as error:
-            # Of the training sentences only their number is known there.
-            of_data = str(error).startswith("sentence ")
-            where = f"{data_name(self.config, 'train')}: " if of_data else ""
-            raise SeqpaError(f"{where}{error}") from None
+            told = str(error)
+            if told.startswith("sentence "):  # only their number is known there
+                told = place_of_sentence(self.config, "train", told)
+            raise SeqpaError(told) from None
 
     def _refuse_certificate(self, resume: bool) -> None:
         kind = self.config.cost.kind
@@ -318,6 +340,7 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
     SequenceTagger
     """
     learner = config.learner
+    columns = columns_of(config, columns)
     return SequenceTagger(
         features=features_of(config, columns),
         columns=columns,
@@ -336,6 +359,8 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
         patience=learner.patience,
         shuffle=learner.shuffle,
         resources=resources_of(config),
+        taggers=taggers_of(config) or None,
+        jackknife={name: column.folds for name, column in config.columns.items()} or FOLDS,
     )
 
 
@@ -374,7 +399,8 @@ def evaluate_labels(
     training_words: Collection[str] | None,
     cost: Any,
 ) -> Evaluation:
-    """Compare given predictions; the cost also covers labels that are new to the tagger.
+    """Compare given predictions; the cost also covers labels that are new to the tagger, and
+    tokens without a label are left out.
 
     Parameters
     ----------
@@ -393,9 +419,10 @@ def evaluate_labels(
     """
     function = None
     if cost is not None:
-        new = set(corpus.labels or ()) - set(tagger.classes_)
+        new = {label for label in corpus.labels or () if label} - set(tagger.classes_)
         function = sequence_cost(cost, [*tagger.classes_, *sorted(new)])
     words = corpus.split(corpus.columns[0])
+    gold, predicted, words = labelled_tokens(gold, predicted, words)
     return evaluate(gold, predicted, words, training_words, function)
 
 
@@ -419,7 +446,8 @@ def fingerprint(corpus: Corpus) -> str:
     False
     """
     digest = hashlib.sha256(corpus.lengths.tobytes())
-    for column in (*corpus.columns, corpus.labels or []):
+    labels = [label or "" for label in corpus.labels or []]
+    for column in (*corpus.columns, labels):
         digest.update("\0".join(column).encode("utf-8", "surrogatepass") + b"\n")
     return digest.hexdigest()
 

@@ -35,8 +35,8 @@ def config_file(folder: Path, text: str) -> Path:
         ("data: {train: a}\nlearner:\n  epoch: 3\n", 3, "'learner.epoch'; did you mean 'epochs'?"),
         ("data: {train: a}\nlerner: {}\n", 2, "unknown key 'lerner'; did you mean 'learner'?"),
         ("data: {train: a}\nlearner: {c: 1}\n", 2, "did you mean 'C'?"),
-        ("data: {train: a}\nxyz: 1\n", 2, "there are data, features, learner"),
-        ("data:\n  format: conll\n", 1, "'data.train' is missing: file to learn from"),
+        ("data: {train: a}\nxyz: 1\n", 2, "there are data, columns, features, learner"),
+        ("data:\n  format: conll\n", 1, "'data.train' is missing: what to learn from"),
         ("learner: {}\n", None, "'data' is missing"),
         ("data: {train: 3}\n", 1, "data.train is 3: expected a text"),
         ("data: {train: a}\nlearner: {C: fast}\n", 2, "learner.C is 'fast': expected a number"),
@@ -167,8 +167,8 @@ def test_defaults_are_those_of_the_tagger() -> None:
 def test_one_definition_feeds_help_schema_and_yaml() -> None:
     keys = [setting.key for setting in settings()]
     for key in keys:
-        section, name = key.split(".")
-        assert name in known_keys((section,))
+        *section, name = key.split(".")
+        assert name in known_keys(tuple(section))
         assert key in settings_help()
         assert f"`{key}`" in settings_table()
     assert all(setting.description and setting.values for setting in settings())

@@ -113,7 +113,7 @@ def test_a_label_occurs_once(tree: dict) -> None:
         Hierarchy(tree)
 
 
-@pytest.mark.parametrize("tree", [{}, [], "city", None, {"a": 3}, {"a": {"b": "c"}}])
+@pytest.mark.parametrize("tree", [{}, [], "city", None, {"a": True}, {"a": {"b": "c"}}])
 def test_what_is_no_tree(tree: object) -> None:
     with pytest.raises(SeqpaError, match="mapping"):
         Hierarchy(tree)  # type: ignore[arg-type]
@@ -138,7 +138,13 @@ def test_yaml_labels_are_read_as_written() -> None:
     ("text", "message"),
     [
         ("a: [b]\nc: [d, b]\n", r"hierarchy:2: the label 'b' occurs twice"),
-        ("a: 1\na: 2\n", r"hierarchy:1: below a label"),
+        ("a: b\na: 2\n", r"hierarchy:1: below a label"),
+        ("a: 1\na: 2\n", r"hierarchy:2: the label 'a' occurs twice"),
+        ("a:\n  length: 1\n  b: 2\n  length: 2\n", r"hierarchy:4: the edge above 'a' has two"),
+        ("a: [b]\nlength: 2\n", r"hierarchy:2: there is no edge above the whole tree"),
+        ("a:\nb: 0\n", r"hierarchy:2: the length of an edge is a number above 0, not 0"),
+        ("a:\n  b: nan\n", r"hierarchy:2: the length of an edge is a number above 0, not nan"),
+        ("a: -2\n", r"hierarchy:1: the length of an edge"),
         ("a:\nb:\na:\n", r"hierarchy:3: the label 'a' occurs twice"),
         ("a: [b\n", r"hierarchy:\d: "),
         ("- a\n- b\n", r"hierarchy:1: a hierarchy is a mapping"),
@@ -149,6 +155,45 @@ def test_yaml_labels_are_read_as_written() -> None:
 def test_yaml_errors_have_file_and_line(text: str, message: str) -> None:
     with pytest.raises(SeqpaError, match=message):
         Hierarchy.from_yaml(text)
+
+
+FAR = """
+place:
+  length: 3
+  city: {length: 0.5, port: 2, capital: }
+  river: 1.5
+person: 4
+length:
+"""
+
+
+def test_edges_have_lengths() -> None:
+    tree = Hierarchy.from_yaml(FAR)
+    assert tree.lengths == {"place": 3, "city": 0.5, "port": 2, "river": 1.5, "person": 4}
+    assert "length" in tree.leaves  # without a number it is a label like any other
+    for a, b, cost in (
+        ("port", "capital", 3),
+        ("port", "river", 4),
+        ("river", "place", 1.5),
+        ("B-capital", "I-person", 8.5),
+        ("port", "O", 6.5),
+        ("B-port", "I-port", 1),
+        ("length", "person", 5),
+    ):
+        assert tree.cost(a, b) == tree.cost(b, a) == cost
+    labels = [*tree.labels, "B-port", "I-port", "O"]
+    expected = [[tree.cost(a, b) for b in labels] for a in labels]
+    assert tree.matrix(labels).tolist() == expected
+    as_mapping = {
+        "place": {
+            "length": 3,
+            "city": {"length": 0.5, "port": 2, "capital": None},
+            "river": 1.5,
+        },
+        "person": 4,
+        "length": None,
+    }
+    assert Hierarchy(as_mapping) == tree != Hierarchy({**as_mapping, "person": 2})
 
 
 def test_a_tree_too_deep_for_python() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqpa.data import Corpus, read, read_chunks, write_tagged
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, SeqpaWarning
 
 
 def row(number: str, word: str, upos: str = "_", xpos: str = "_", feats: str = "_") -> str:
@@ -92,13 +92,30 @@ def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory,
         ("1\tA\ta", r"a\.conllu:13: 3 tab-separated fields where CoNLL-U has 10"),
         ("1 A a X _ _ 0 root _ _", r"a\.conllu:13: 1 tab-separated fields"),
         (row("x", "A", "NOUN"), r"a\.conllu:13: the ID 'x' is no number"),
-        (row("1", "A"), r"a\.conllu:13: the label is missing: UPOS is '_'"),
     ],
 )
 def test_errors_say_where(path: Path, line: str, message: str) -> None:
     path.write_text(TEXT + "\n" + line + "\n")
     with pytest.raises(SeqpaError, match=message):
         read(path, "conllu")
+
+
+def test_blank_labels_are_counted_and_left_out(path: Path) -> None:
+    path.write_text(TEXT + "\n" + row("1", "A") + "\n" + row("2", "B", "NOUN") + "\n")
+    with pytest.warns(SeqpaWarning, match=r"a\.conllu:13: the label is missing: UPOS is '_'; 1 of"):
+        corpus = read(path, "conllu")
+    assert corpus.y[-1] == [None, "NOUN"]
+    with pytest.raises(SeqpaError, match=r"a\.conllu:13: the label is missing: UPOS is '_'"):
+        read(path, "conllu", labels="strict")
+    with pytest.raises(SeqpaError, match=r"a\.conllu:13: a label is missing, and a scheme is"):
+        read(path, "conllu", scheme="iob2")
+
+
+def test_a_file_of_blank_labels_is_refused(path: Path) -> None:
+    path.write_text(row("1", "A") + "\n" + row("2", "B") + "\n")
+    with pytest.raises(SeqpaError, match=r"conllu:1: .* and so is every other one; name another"):
+        read(path, "conllu")
+    assert read(path, "conllu", label="feats").y == [["_", "_"]]
 
 
 def test_an_unlabelled_file_can_be_tagged(path: Path) -> None:

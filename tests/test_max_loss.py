@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sequence_cases import draw_sentence, draw_weights, encoded, frozen, no_rules
 
-from seqpa import SequenceTagger
+from seqpa import Hierarchy, SequenceTagger
 from seqpa.sequence.constraints import penalties
-from seqpa.sequence.costs import LARGEST_WHOLE, sequence_cost
+from seqpa.sequence.costs import LARGEST_WHOLE, common_unit, sequence_cost
 from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.weights import padded
 
@@ -33,9 +34,15 @@ def draw_costs(rng: np.random.Generator, K: int) -> np.ndarray:
 
 @pytest.mark.pure
 @settings(max_examples=150)
-@given(st.integers(0, 2**32 - 1), st.sampled_from([0.03, 0.2, 1.0]), st.booleans(), st.booleans())
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0.03, 0.2, 1.0]),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([1.0, 0.3, 7.0]),
+)
 def test_it_is_the_best_of_all_sequences(
-    seed: int, scale: float, pairs: bool, partial: bool
+    seed: int, scale: float, pairs: bool, partial: bool, unit: float
 ) -> None:
     rng = np.random.default_rng(seed)
     K = int(rng.integers(1, 5))
@@ -47,16 +54,50 @@ def test_it_is_the_best_of_all_sequences(
     costs = draw_costs(rng, K)
     gold = rng.integers(-1 if partial else 0, K, n).astype(np.int32)
     decoder = Decoder(frozen(w, 6, K, steps), no_rules(K))
-    value, path = decoder.max_loss(encoded([sentence]), 0, gold, padded_costs(costs))
+    value, path = decoder.max_loss(encoded([sentence]), 0, gold, padded_costs(costs), unit)
 
     def value_of(score: float, labels: Any) -> float:
         return score + math.sqrt(
-            sum(costs[g, y] for g, y in zip(gold, labels, strict=True) if g >= 0)
+            unit * sum(costs[g, y] for g, y in zip(gold, labels, strict=True) if g >= 0)
         )
 
     values = {labels: value_of(score, labels) for score, labels in reference.ranked(w, sentence, K)}
     assert value == pytest.approx(max(values.values()), abs=1e-4)
     assert values[tuple(path.tolist())] == pytest.approx(value, abs=1e-4)
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.integers(1, LARGEST_WHOLE), min_size=1, max_size=6),
+    st.fractions(Fraction(1, 30), 50, max_denominator=30),
+)
+def test_costs_are_multiples_of_their_unit(whole: list[int], unit: Fraction) -> None:
+    numbers = [float(np.float32(float(k * unit))) for k in whole]
+    found = common_unit(numbers)
+    expected = float(math.gcd(*whole) * unit)
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("numbers", [[1.0, 2**0.5], [1.0, 1001.0], [1e-9], [0.001, 1.5]])
+def test_costs_without_a_unit(numbers: list[float]) -> None:
+    assert common_unit(numbers) == 0.0
+
+
+@pytest.mark.parametrize("lengths", [(1, 1), (0.5, 1.5), (0.1, 0.2), (3, 6)])
+def test_edges_of_any_length_are_trained_for(lengths: tuple[float, float]) -> None:
+    """The same weights as with the best of all sequences as candidates."""
+    rng = np.random.default_rng(5)
+    X = [[{f"w{rng.integers(4)}": 1.0, "b": rng.normal()} for _ in range(3)] for _ in range(12)]
+    y = [[str(rng.choice(["A", "B", "C"])) for _ in range(3)] for _ in X]
+    tree = Hierarchy({"AB": {"A": lengths[0], "B": lengths[0]}, "C": lengths[1]})
+    one, other = (
+        SequenceTagger(cost=tree, update=update, n_best=27, C=0.3, random_state=1, epochs=2)
+        for update in ("max-loss", "n-best")
+    )
+    one.fit(X, y)
+    other.fit(X, y)
+    assert one.state_features_ == pytest.approx(other.state_features_, abs=1e-5)
+    assert one.online_cost_ == pytest.approx(other.online_cost_)
 
 
 def long_chain(rng: np.random.Generator, n: int, K: int, scale: float) -> tuple[Any, ...]:

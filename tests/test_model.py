@@ -128,6 +128,7 @@ def test_half_the_size(tmp_path: Path) -> None:
         {("D", "N"): np.float32(3.0), ("N", "D"): Fraction(1, 2)},
         {"D": {"N": Fraction(3, 2)}},
         Hierarchy({"open": {"N": None, "V": None}, "D": None}),
+        Hierarchy({"open": {"length": 2, "N": 0.5, "V": None}, "D": None}),
     ],
 )
 def test_costs_are_stored(cost: Any, tmp_path: Path) -> None:
@@ -755,7 +756,7 @@ def test_arrays_may_stand_anywhere(good: Path, tmp_path: Path) -> None:
     arrays_and_one = {"a": np.ones(1, np.uint8), **arrays}
     header["checksum"] = checksum(header, arrays_and_one)
     entries["a"] = {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}
-    names = {"float32": "F32", "int32": "I32", "int64": "I64", "uint8": "U8"}
+    names = {"float32": "F32", "int32": "I32", "int64": "I64", "uint8": "U8", "uint32": "U32"}
     for name, values in arrays.items():
         data = values.tobytes()
         entries[name] = {

@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from seqpa import (
     EllipsoidClassifier,
+    EllipsoidMultilabelClassifier,
     HingeClassifier,
     KernelPAClassifier,
     KernelPARegressor,
@@ -23,6 +24,7 @@ from seqpa import (
     MIRAClassifier,
     MultiplicativePAClassifier,
     PAClassifier,
+    PAMultilabelClassifier,
     PARegressor,
     PAUniclass,
     PerceptronClassifier,
@@ -380,3 +382,83 @@ def test_a_damaged_csr_row_is_refused() -> None:
     double.has_canonical_format = False
     model.partial_fit(double, np.array([0]))
     assert np.isfinite(model.coef_).all()
+
+
+MULTILABEL = {
+    "plain": PAMultilabelClassifier(C=0.3),
+    "average": PAMultilabelClassifier(C=0.3, average=True, fit_intercept=True, variant="PA-II"),
+    "diagonal": EllipsoidMultilabelClassifier(shape="diagonal"),
+    "ellipsoid": EllipsoidMultilabelClassifier(),
+}
+TOPICS = ("art", "law", "war", "tax")
+
+
+def topics(n: int) -> list[tuple[dict[Any, float], dict[str, bool]]]:
+    rng = np.random.default_rng(6)
+    W = rng.normal(size=(len(FEATURES), len(TOPICS)))
+    rows = []
+    for x, _ in stream(n, 2, seed=6):
+        values = np.array([x.get(name, 0.0) for name in FEATURES]) - 1.0
+        holds = values @ W + rng.normal(0, 0.5, len(TOPICS)) > 0
+        rows.append((x, {topic: bool(h) for topic, h in zip(TOPICS, holds, strict=True)}))
+    return rows
+
+
+@pytest.mark.parametrize("model", MULTILABEL.values(), ids=MULTILABEL.keys())
+def test_sets_of_labels_are_learned_as_rows_are(model) -> None:
+    rows = topics(60)
+    by_dict, by_row = clone(model), clone(model)
+    for x, y in rows:
+        by_dict.learn_one(x, y)
+    columns = by_dict.feature_index_
+    X = as_matrix([(x, 0) for x, _ in rows], columns)
+    Y = np.array([[y[topic] for topic in TOPICS] for _, y in rows]).astype(int)
+    for i in range(len(X)):
+        by_row.partial_fit(X[i : i + 1], Y[i : i + 1])
+    assert by_dict.classes_.tolist() == list(TOPICS)
+    np.testing.assert_allclose(by_dict.coef_, by_row.coef_, atol=1e-12)
+    assert by_dict.threshold_ == pytest.approx(by_row.threshold_)
+    assert by_dict.online_mistakes_ == by_row.online_mistakes_ > 0
+    assert by_dict.online_loss_ == pytest.approx(by_row.online_loss_)
+    for (x, _), scores, predicted in zip(
+        rows, by_row.decision_function(X), by_row.predict(X), strict=True
+    ):
+        found = by_dict.scores_one({**x, "never seen": 5.0})
+        assert list(found) == list(TOPICS)
+        np.testing.assert_allclose(list(found.values()), scores, atol=1e-9)
+        assert list(by_dict.predict_one(x).values()) == predicted.astype(bool).tolist()
+    named = dict.fromkeys(columns, 0.5)
+    again = pickle.loads(pickle.dumps(by_dict))
+    again.learn_one(named, rows[0][1])
+    by_dict.learn_one(named, rows[0][1])
+    assert again.scores_one(named) == by_dict.scores_one(named)
+
+
+def test_labels_of_sets_are_taken_up_as_they_come() -> None:
+    rows = topics(80)
+    known, growing = (PAMultilabelClassifier(C=0.3, average=True) for _ in range(2))
+    for i, (x, y) in enumerate(rows):
+        few = {topic: y[topic] for topic in TOPICS[: 1 + i // 10]}
+        known.learn_one(x, {**dict.fromkeys(TOPICS, False), **few} if i >= 30 else few)
+        growing.learn_one(x, {topic for topic, holds in few.items() if holds})
+    assert set(known.classes_.tolist()) == set(growing.classes_.tolist()) == set(TOPICS)
+    for x, _ in rows:
+        assert growing.scores_one(x).keys() == known.scores_one(x).keys()
+    assert sum(growing.predict_one(x) == y for x, y in rows) > 20
+
+
+def test_sets_before_and_beside_arrays() -> None:
+    model = PAMultilabelClassifier()
+    assert model.predict_one({"a": 1.0}) == model.scores_one({"a": 1.0}) == {}
+    model.learn_one({"a": 1.0}, set())  # no label is known
+    assert model.predict_one({"a": 1.0}) == {}
+    for wrong in ("art", 3, None):
+        with pytest.raises(SeqpaError, match="the set of relevant labels"):
+            model.learn_one({"a": 1.0}, wrong)  # type: ignore[arg-type]
+    with pytest.raises(SeqpaError, match="of one kind"):
+        model.learn_one({"a": 1.0}, {"art": True, 3: False})
+    model.partial_fit(np.eye(3), np.array([[1, 0], [0, 1], [1, 1]]))
+    model.learn_one({0: 1.0}, {1})
+    assert model.predict_one({0: 1.0}).keys() == {0, 1}
+    with pytest.raises(SeqpaError, match="began with arrays of 2 labels, and 2 is none"):
+        model.learn_one({0: 1.0}, [2])

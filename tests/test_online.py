@@ -17,6 +17,7 @@ from seqpa import SeqpaError, SequenceTagger
 from seqpa.errors import NotTrainedError
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.decoder import Decoder
+from seqpa.sequence.learner import Bench
 from seqpa.sequence.training import label_indices
 
 WORDS = ["the", "dog", "saw", "rain", "a", "cut", "Ada", "won", "9", "of", "Lyon's"]
@@ -69,6 +70,34 @@ def test_live_weights_are_the_frozen_ones(
     found, labels = live(tagger, questions), tagger.predict(questions)
     assert (found, list(chain.from_iterable(labels))) == by_freezing(tagger, questions)  # all bits
     assert tagger.predict(questions) == [tagger.predict_one(tokens) for tokens in questions]
+
+
+@pytest.mark.parametrize("update", ["prediction-based", "loss-augmented", "max-loss"])
+@given(data=sentences, hidden=st.integers(0, 4), others=st.integers(0, 3))
+def test_what_is_kept_from_lesson_to_lesson_changes_no_bit(
+    update: str, data: Any, hidden: int, others: int
+) -> None:
+    # Labels that are not given, other rules and another C in between; replay; predictions.
+    taggers = [SequenceTagger(PAIRS, update=update, random_state=0) for _ in range(2)]
+    found = []
+    for k, tagger in enumerate(taggers):
+        lessons: list[Any] = []
+        for i, (tokens, labels) in enumerate(zip(*parted(data), strict=True)):
+            given = [None if i and (i + t) % 5 == hidden else y for t, y in enumerate(labels)]
+            known = set(tagger.classes_) if i else set()
+            if i % 4 == others and not {"A", "B"} <= set(labels) and {"A", "B"} <= known:
+                tagger.set_params(constraints={"forbidden": [("A", "B")]}, C=0.1)
+            else:
+                tagger.set_params(constraints=None, C=0.02)
+            if k and i:
+                tagger.training_state_.bench = Bench()
+            lessons.append(tagger.learn_one(tokens, given, replay=0 if tagger.constraints else 1))
+            lessons.append(tagger.predict_one(tokens))
+        found.append(lessons)
+    assert found[0] == found[1]
+    ours, theirs = (tagger.training_state_.weights.to_arrays() for tagger in taggers)
+    for name, array in ours.items():
+        assert np.array_equal(array, theirs[name]), name
 
 
 @pytest.mark.parametrize("average", [False, True])

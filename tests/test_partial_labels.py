@@ -112,10 +112,18 @@ def test_labels_are_needed_somewhere() -> None:
         tagger().fit([["a", "b"]], [[None, None]])
     with pytest.raises(SeqpaError, match="every label is None"):
         tagger().learn_one(["a"], [None])
-    with pytest.raises(SeqpaError, match="the dev set: sentence 2: a token has no label"):
-        tagger().fit(WORDS, TAGS, dev=(WORDS[:2], [TAGS[0], [None] * 5]))
-    with pytest.raises(SeqpaError, match="sentence 1: a token has no label"):
+    with pytest.raises(SeqpaError, match="the dev set: there is no token to score"):
+        tagger().fit(WORDS, TAGS, dev=(WORDS[:1], [[None] * len(TAGS[0])]))
+    with pytest.raises(SeqpaError, match="there is no token to score"):
         tagger().fit(WORDS, TAGS).score([["a"]], [[None]])
+
+
+def test_scores_leave_out_tokens_without_a_label() -> None:
+    trained = tagger().fit(WORDS, TAGS, dev=(WORDS[:2], [TAGS[0], [None] * 5]))
+    wrong = [label + "?" for label in TAGS[0]]
+    assert trained.score(WORDS[:1], [TAGS[0]]) == 1.0
+    assert trained.score(WORDS[:1], [[wrong[0], *TAGS[0][1:]]]) == 1 - 1 / len(wrong)
+    assert trained.score(WORDS[:1], [[None, *TAGS[0][1:]]]) == 1.0
 
 
 # Weights of sentences

@@ -19,6 +19,7 @@ from seqpa import river as faces
 MODELS = [
     faces.PAClassifier(),
     faces.PAClassifier(average=True, fit_intercept=True, multiclass="one-vs-rest"),
+    faces.PAMultilabelClassifier(),
     faces.PARegressor(),
     faces.PARegressor(average=True, variant="PA-II"),
     faces.PAUniclass(),
@@ -42,9 +43,23 @@ class Payments:
             yield {f"V{i}": float(value) for i, value in enumerate(values)}, odd
 
 
+class Songs:
+    """In place of river's Music, which it downloads: moods that have to do with the sounds."""
+
+    def take(self, n: int):
+        rng = np.random.default_rng(5)
+        W = rng.normal(size=(10, 4))
+        for _ in range(n):
+            values = rng.normal(size=10)
+            moods = dict(zip(("happy", "calm", "sad", "angry"), values @ W > 0, strict=True))
+            x = {f"sound {i}": float(value) for i, value in enumerate(values)}
+            yield x, {name: bool(holds) for name, holds in moods.items()}
+
+
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_river_s_own_checks(model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets, "CreditCard", Payments)
+    monkeypatch.setattr(datasets, "Music", Songs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         checks.check_estimator(model)

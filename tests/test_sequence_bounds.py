@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sequence_cases import draw_sentence, draw_weights, encoded, flat, thawed_dict
 
-from seqpa import SequenceTagger
+from seqpa import Hierarchy, SequenceTagger
 from seqpa.core.theorems import Bound, Rounds, check
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
@@ -355,3 +355,53 @@ def test_a_certificate_without_a_seed_is_about_the_run_that_was(algorithm: str) 
     found = certify(tagger, corpus, epochs)
     assert found.holds
     assert len(found.parts) == 2
+
+
+TREE = Hierarchy({"NV": {"length": 2, "N": 0.5, "V": 1}, "D": None})
+CERTIFIED = [
+    (cost, update)
+    for cost in ("hamming", "zero-one", TREE)
+    for update in ("prediction-based", "loss-augmented", "max-loss", "n-best")
+    if (cost, update) != ("zero-one", "loss-augmented")
+]
+
+
+@pytest.mark.parametrize(("cost", "update"), CERTIFIED)
+def test_a_certificate_is_beside_zero_and_the_trained_weights(cost: Any, update: str) -> None:
+    """The comparators' losses, summed, stand in the right sides: every sequence tried."""
+    rng = np.random.default_rng(3)
+    X = [[f"w{rng.integers(5)}" for _ in range(int(rng.integers(1, 4)))] for _ in range(15)]
+    y = [[str(rng.choice(["N", "V", "D"])) for _ in sentence] for sentence in X]
+    corpus = Corpus.from_sentences(X, y)
+    tagger = SequenceTagger(
+        features=["word[0]"],
+        cost=cost,
+        update=update,
+        C=0.4,
+        epochs=3,
+        n_best=27,
+        random_state=2,
+    )
+    found = certify(tagger, corpus, list(tagger.training(corpus, record=True)))
+    assert found.holds
+    assert found.squared == (update == "loss-augmented")
+    (_, of_zero), (name, of_trained) = found.parts
+    assert "trained" in name
+    of = sequence_cost(cost, tagger.classes_)
+    power = 1.0 if found.squared else 0.5
+    trained, zero = [], []
+    for sentence, gold in zip(X, y, strict=True):
+        everything = tagger.predict_nbest([sentence], 27)[0]
+        own = next(score for score, labels in everything if labels == gold)
+        margins = [(of(gold, labels) ** power, score) for score, labels in everything]
+        trained.append(max(margin + score - own for margin, score in margins))
+        zero.append(max(margin for margin, _ in margins))
+    norm2 = sum(
+        value**2
+        for value in [*tagger.state_features_.values(), *tagger.transition_features_.values()]
+    )
+    for bounds_of, losses, distance2 in ((of_zero, zero, 0.0), (of_trained, trained, norm2)):
+        by_name = {bound.name: bound for bound in bounds_of if bound.applies}
+        assert by_name["PA 2006, Lemma 9"].right == pytest.approx(distance2, rel=1e-5)
+        regret = distance2 + 2 * 0.4 * 3 * sum(losses)  # C, and three epochs
+        assert by_name["PA 2006, Eq. 17"].right == pytest.approx(regret, rel=1e-4)

@@ -18,6 +18,8 @@ store    the weights of their features
 compose  sums of features' weights
 chain    first-order chains: Viterbi
 nbest    the n best label sequences of a chain
+marginals
+         probabilities of labels, spans and sequences of a chain: forward-backward
 max_loss the label sequence of the highest score + √cost
 trainer  the epoch loop of chains
 strings  words to numbers
@@ -26,6 +28,8 @@ given_features
 template_features
          templates over tokens: attribute values to feature ids
 runner   all of these in turn, to tag runs of sentences
+word_classes
+         words by the words beside them: exchange, and a tree over the classes
 """
 
 from __future__ import annotations
@@ -59,12 +63,14 @@ _MODULES = (
     "compose",
     "chain",
     "nbest",
+    "marginals",
     "max_loss",
     "trainer",
     "strings",
     "given_features",
     "template_features",
     "runner",
+    "word_classes",
 )
 
 

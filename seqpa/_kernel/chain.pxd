@@ -20,6 +20,8 @@ cdef class Chain:
     cdef bint has_narrow
     cdef bint all_open
 
+    cpdef bound_rows(self)
+    cpdef read_transitions(self, const float[:, ::1] weights, const double[:, ::1] sums, double T, const float[:, ::1] penalties)
     cdef void bound_row(self, Py_ssize_t p) noexcept nogil
     cdef void transition(self, Sequences data, Py_ssize_t t, Scratch work) noexcept nogil
     cdef void mask(self, int label, float[::1] em) noexcept nogil

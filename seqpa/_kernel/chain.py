@@ -70,13 +70,47 @@ class Chain:
         self.narrow = narrow
         self.has_narrow = len(narrow) > 0
         self.all_open = all(open)
-        for p in range(n_labels):
-            self.bound_row(p)
+        self.bound_rows()
 
     def replace_stores(self, store, pair_store):
-        """Go on with grown copies of the stores."""
+        """Go on with other stores: grown copies, or with rows for more features."""
         self.store = store
         self.pair_store = pair_store
+
+    @cython.ccall
+    def bound_rows(self):
+        """Look at all transitions anew, after others than the trainer have moved them."""
+        p: cython.Py_ssize_t
+        with cython.nogil:
+            for p in range(self.n_labels):
+                self.bound_row(p)
+
+    @cython.ccall
+    def read_transitions(
+        self,
+        weights: cython.const[cython.float][:, ::1],
+        sums: cython.const[cython.double][:, ::1],
+        T: cython.double,
+        penalties: cython.const[cython.float][:, ::1],
+    ):
+        """trans = weights in training, or their means w − sum/T where T > 0; FORBIDDEN where there
+        is a penalty. What other rules forbade before has no weight."""
+        p: cython.Py_ssize_t
+        y: cython.Py_ssize_t
+        w: cython.double
+        with cython.nogil:
+            for p in range(self.n_labels):
+                for y in range(self.n_labels):
+                    w = weights[p, y]
+                    if penalties[p, y] < 0.0:
+                        self.trans[p, y] = _FORBIDDEN
+                    elif w <= 0.5 * _FORBIDDEN:
+                        self.trans[p, y] = 0.0
+                    elif T > 0.0:
+                        self.trans[p, y] = w - sums[p, y] / T
+                    else:
+                        self.trans[p, y] = w
+                self.bound_row(p)
 
     @cython.cfunc
     @cython.nogil

@@ -5,6 +5,7 @@ from seqpa._kernel.sequences cimport Scratch, Sequences
 
 @cython.final
 cdef class MaxLoss:
+    cdef double root
     cdef const long long[::1] worst
     cdef int[::1] path
     cdef double[:, ::1] after
@@ -28,3 +29,4 @@ cdef class MaxLoss:
     cdef bint search(self, Chain chain, Sequences data, Py_ssize_t i, const int[::1] given, double scale, double offset, Scratch work) noexcept nogil
     cdef void trace(self, Chain chain, Sequences data, Py_ssize_t i, const int[::1] given, Py_ssize_t label, Scratch work) noexcept nogil
     cpdef int run(self, Chain chain, Sequences data, Py_ssize_t i, const int[::1] given, Scratch work) except? -1
+    cpdef double most(self, Chain chain, Sequences data, Py_ssize_t i, const int[::1] given, double scale, Scratch work) except? -1e300

@@ -1,5 +1,7 @@
 """The label sequence of the highest score + √ρ, exactly, where ρ is a sum of whole numbers.
 
+Or of multiples of one number u: then ρ below counts these, and the root is √u √ρ.
+
 √ρ is no sum over tokens, but for every k and λ between the root's slopes at k,
 
     √ρ <= √k + λ (ρ − k)     for all whole numbers ρ, with equality at ρ = k.
@@ -40,6 +42,7 @@ _HALF = cython.declare(cython.double, -2e30)
 class MaxLoss:
     """The search in sentences of at most n tokens.
 
+    root     √u, where costs are so many times u
     worst    (labels,) the largest cost in place of each label
     path     (n,) the sequence found; its value, score + √ρ, in `value`, its cost in `cost`
     after    (n, width) the most that score + λρ can gain behind each token and label
@@ -50,7 +53,8 @@ class MaxLoss:
     into     (width,) the best score of each label before its emission, for one cost so far
     """
 
-    def __init__(self, worst, path, after, table, first, low, count, into):
+    def __init__(self, root, worst, path, after, table, first, low, count, into):
+        self.root = root
         self.worst = worst
         self.path = path
         self.after = after
@@ -111,8 +115,8 @@ class MaxLoss:
             if t > 0:
                 score += chain.step_score(data, begin + t, work.path[t - 1], work.path[t])
         self.score = score
-        if score + sqrt(rho) > self.value:
-            self.value = score + sqrt(rho)
+        if score + self.root * sqrt(rho) > self.value:
+            self.value = score + self.root * sqrt(rho)
             self.cost = rho
             for t in range(n):
                 self.path[t] = work.path[t]
@@ -135,7 +139,7 @@ class MaxLoss:
         """
         self.value = _NOTHING
         # √ρ <= ρ: where nothing beats the right labels with ρ added, nothing does with √ρ.
-        if self.try_scale(chain, data, i, given, 1.0, work) == 0:
+        if self.try_scale(chain, data, i, given, self.root, work) == 0:
             return True
         return self.bracket(chain, data, i, given, work)
 
@@ -161,9 +165,10 @@ class MaxLoss:
         rho: cython.Py_ssize_t
         turns: cython.Py_ssize_t = 0
         scale: cython.double
+        offset: cython.double
         bound: cython.double
         while below + 1 < above:
-            rho = self.try_scale(chain, data, i, given, 0.5 / sqrt(k), work)
+            rho = self.try_scale(chain, data, i, given, self.root * 0.5 / sqrt(k), work)
             if rho == k:
                 return True
             if rho > k:
@@ -173,13 +178,14 @@ class MaxLoss:
             turns += 1
             k = rho if turns < 4 else (below + above) // 2
             k = max(below + 1, min(above - 1, k))
-        scale = sqrt(below + 1) - sqrt(below)
+        scale = self.root * (sqrt(below + 1) - sqrt(below))
+        offset = self.root * sqrt(below) - scale * below
         rho = self.try_scale(chain, data, i, given, scale, work)
         # The chord from `below` to the next whole number, which no root lies above.
-        bound = self.score + scale * rho + sqrt(below) - scale * below
+        bound = self.score + scale * rho + offset
         if self.value >= bound - 1e-6 * (1.0 + abs(bound)):
             return True
-        return self.search(chain, data, i, given, scale, sqrt(below) - scale * below, work)
+        return self.search(chain, data, i, given, scale, offset, work)
 
     @cython.cfunc
     @cython.nogil
@@ -336,7 +342,8 @@ class MaxLoss:
         for row in range(self.count[n - 1]):
             cost = self.low[n - 1] + row
             for y in range(chain.n_labels):
-                score = self.table[self.first[n - 1] + row, y] + chain.last[y] + sqrt(cost)
+                score = self.table[self.first[n - 1] + row, y] + chain.last[y]
+                score += self.root * sqrt(cost)
                 if score > self.value:
                     self.value = score
                     best_cost = cost
@@ -404,3 +411,22 @@ class MaxLoss:
             work.ready = False
             found = self.find(chain, data, i, given, work)
         return found
+
+    @cython.ccall
+    @cython.exceptval(-1e300, check=True)
+    def most(
+        self,
+        chain: Chain,
+        data: Sequences,
+        i: cython.Py_ssize_t,
+        given: cython.const[cython.int][::1],
+        scale: cython.double,
+        work: Scratch,
+    ) -> cython.double:
+        """The highest score + scale · ρ of sentence i, which one Viterbi finds."""
+        rho: cython.Py_ssize_t
+        with cython.nogil:
+            work.ready = False
+            self.value = _NOTHING
+            rho = self.try_scale(chain, data, i, given, scale, work)
+        return self.score + scale * rho

@@ -23,6 +23,9 @@ COMPILED = cython.compiled
 PICKED = 64
 _PICKED = cython.declare(cython.Py_ssize_t, 64)
 
+# So many rows ahead are fetched from memory.
+_AHEAD = cython.declare(cython.Py_ssize_t, 12)
+
 # How many slots of its table a SparseDelta uses at first; a power of two.
 SMALLEST = 256
 _SMALLEST = cython.declare(cython.Py_ssize_t, 256)
@@ -582,6 +585,8 @@ class Store:
         if count > self.dense_at:
             for k in range(n_labels):
                 new.arena[at + k] = self.mean(start + k, inverse)
+            for k in range(n_labels, self.width):
+                new.arena[at + k] = 0.0
             new.rows[row, 1] = -1
             return at + self.width
         count = 0
@@ -607,7 +612,7 @@ class Store:
     ) -> cython.Py_ssize_t:
         """Write the weights for tagging into `new`: w, or the mean w − sum/T where T > 0.
 
-        `new` is all zeros, as large as this one. Returns how many floats of it are used.
+        `new` is as large as this one. Returns how many floats of it are used.
         """
         f: cython.Py_ssize_t
         at: cython.Py_ssize_t = 0
@@ -642,14 +647,29 @@ class Store:
     ) -> cython.Py_ssize_t:
         """The same for the rows of some features alone, one row of `new` for each of them.
 
-        A feature that has no row here yet gets an empty one. `new` is all zeros, with as many
-        floats as `size_of_rows` tells. Returns how many of them are used.
+        A feature that has no row here yet gets an empty one. `new` has as many rows, and as many
+        floats as `size_of_rows` tells. Returns how many of the latter are used.
         """
         i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        last: cython.Py_ssize_t = features.shape[0] - _AHEAD
         at: cython.Py_ssize_t = 0
         inverse: cython.double = 1.0 / T if T > 0.0 else 0.0
         with cython.nogil:
             for i in range(features.shape[0]):
+                if cython.compiled and i < last and features[i + _AHEAD] < self.rows.shape[0]:
+                    # Rows are scattered over memory; nothing is read, it may be behind the end.
+                    k = self.places[2 * features[i + _AHEAD]]
+                    with cython.boundscheck(False):
+                        prefetch(cython.address(self.arena[k]))
+                        prefetch(cython.address(self.arena[k + 16]))
+                        if T > 0.0:
+                            prefetch(cython.address(self.sums[k]))
+                            prefetch(cython.address(self.sums[k + 8]))
+                            prefetch(cython.address(self.sums[k + 16]))
                 if features[i] < self.rows.shape[0]:
                     at = self.freeze_row(features[i], inverse, n_labels, i, at, new)
+                else:
+                    new.rows[i, 0] = at
+                    new.rows[i, 1] = 0
         return at

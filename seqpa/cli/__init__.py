@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from seqpa.cli.cluster import cluster
 from seqpa.cli.convert import convert
 from seqpa.cli.corpora import corpora
 from seqpa.cli.evaluate import evaluate
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command(cls=CommandWithSettings)(guarded(train))
-for _command in (tag, evaluate, inspect, corpora, init, convert, score, schema):
+for _command in (tag, evaluate, inspect, corpora, init, convert, score, cluster, schema):
     app.command()(guarded(_command))
 app.command(cls=CommandWithNames)(guarded(experiment))
 

@@ -44,6 +44,7 @@ def evaluate(
     """
     from seqpa.cli.inputs import load, reading
     from seqpa.data import read
+    from seqpa.data.labels import labelled_tokens
     from seqpa.model import UnloadedFunction
     from seqpa.sequence.costs import sequence_cost
     from seqpa.training_run import evaluate_labels
@@ -59,11 +60,13 @@ def evaluate(
     comparisons: list[Comparison] = []
     if compare is not None:
         other, _ = load(compare, allow_imports)
-        labels = sorted({*tagger.classes_, *other.classes_, *(corpus.labels or ())})
+        named = {label for label in corpus.labels or () if label}
+        labels = sorted({*tagger.classes_, *other.classes_, *named})
+        gold, predicted, others = labelled_tokens(gold, predicted, other.predict(corpus))
         comparisons = _compared(
             gold,
             predicted,
-            other.predict(corpus),
+            others,
             evaluation,
             None if cost is None else sequence_cost(cost, labels),
             {"method": method, "rounds": rounds},

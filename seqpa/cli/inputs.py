@@ -147,7 +147,7 @@ def reading(
     if columns is not None:
         names = [name.strip() for name in columns.split(",")]
     elif not same and chosen not in ("conllu", "text"):
-        names = [*tagger.columns, "label"]
+        names = [*tagger.input_columns, "label"]
     return ReadOptions(
         format=chosen,
         columns=names,

@@ -54,6 +54,7 @@ def _summary(file: ModelFile, tagger: SequenceTagger, features: int, weights: in
         ("size", f"{file.path.stat().st_size:,} bytes"),
         ("labels", f"{len(tagger.classes_):,}: {_listed(tagger.classes_)}"),
         ("columns", ", ".join(tagger.columns)),
+        *_taggers(tagger),
         ("templates", f"{len(templates):,}: {_listed(templates)}"),
         ("features", f"{features:,} with {weights:,} weights"),
         ("transitions", f"{len(tagger.transition_features_):,} of {len(tagger.classes_) ** 2:,}"),
@@ -69,6 +70,17 @@ def _summary(file: ModelFile, tagger: SequenceTagger, features: int, weights: in
     if words is not None:
         rows.append(("known words", f"{len(words):,}"))
     return "\n".join(f"{name:<12} {_harmless(str(value))}" for name, value in rows)
+
+
+def _taggers(tagger: SequenceTagger) -> list[tuple[str, str]]:
+    """A row for each column that a tagger inside the model predicts."""
+    return [
+        (
+            "predicted" if not i else "",
+            f"{name}, by a tagger with {len(inner.classes_):,} labels: {_listed(inner.classes_)}",
+        )
+        for i, (name, inner) in enumerate((tagger.taggers or {}).items())
+    ]
 
 
 # Words of a model may hold what a terminal would obey: escapes, as JSON writes them.

@@ -13,7 +13,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from seqpa.cli.epoch_line import epoch_line
+from seqpa.sequence.epoch_line import epoch_line
 from seqpa.sequence.learner import Epoch
 from seqpa.training_run import TrainingRun
 

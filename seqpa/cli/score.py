@@ -45,7 +45,7 @@ def score(
     Precision, recall and F1 by span, as conlleval counts them, and by label; the most frequent
     confusions. The two files may be in different formats and schemes, but have the same words.
     """
-    from seqpa.data.pairs import check_same_words, in_scheme_of, labelled, two_columns
+    from seqpa.data.pairs import check_same_words, in_scheme_of, labelled, scorable, two_columns
     from seqpa.evaluate import evaluate
 
     if predicted is None:
@@ -53,7 +53,7 @@ def score(
     else:
         first, second = (labelled(path, format, label, encoding) for path in (gold, predicted))
         check_same_words(first, second, gold, predicted)
-        right, found = first.y, second.y
+        right, found = scorable(first.y, second.y)
     if strict is None:
         found, scheme = in_scheme_of(found, right)
         if scheme is not None:

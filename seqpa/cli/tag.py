@@ -91,7 +91,7 @@ def tag(
     how = reading(tagger, file, format, columns, encoding, max_sentence_tokens)
     guessed = None
     if format is None and columns is None:
-        guessed = guess(input, how, tuple(tagger.columns))
+        guessed = guess(input, how, tagger.input_columns)
         if guessed is not None:
             known = guessed.format, guessed.columns
             how = reading(tagger, file, *known, encoding, max_sentence_tokens)

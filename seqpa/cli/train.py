@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 from typer.core import TyperCommand
 
-from seqpa.cli.epoch_line import epoch_line
 from seqpa.errors import SeqpaError
+from seqpa.sequence.epoch_line import epoch_line
 
 if TYPE_CHECKING:
     from seqpa.sequence.learner import Epoch
@@ -127,7 +127,7 @@ class _Display(Protocol):
 def _display(run: TrainingRun) -> Iterator[_Display]:
     import sys
 
-    labels = len(set(run.train.labels or ()) - {run.config.data.unlabelled})
+    labels = len({*(run.train.labels or ())} - {None})
     print(
         f"training on {len(run.train):,} sentences, {run.train.n_tokens:,} tokens, "
         f"{labels:,} labels" + (f", after epoch {len(run.history)}" if run.resumed else ""),

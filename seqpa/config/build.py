@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from seqpa.config.schema import Config
 from seqpa.config.yaml_lines import read_mapping
 from seqpa.core.costs import Hierarchy
 from seqpa.data import Corpus, read, read_chunks
+from seqpa.data.several import files_of
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.model import import_function
 from seqpa.sequence.presets import preset
+from seqpa.sequence.tagger import SequenceTagger
 from seqpa.sequence.templates import parse, parse_all
 
 _MATRIX = "a cost matrix is a mapping, {right: {predicted: cost}}, such as `B-PER: {O: 5}`"
@@ -34,7 +38,7 @@ def read_part(config: Config, part: str) -> Corpus:
     -------
     Corpus
     """
-    return read(data_name(config, part), **_reading(config))
+    return with_gaps(read(data_files(config, part), **_reading(config)), config.data.unlabelled)
 
 
 def read_part_chunks(config: Config, part: str) -> Iterator[Corpus]:
@@ -51,7 +55,8 @@ def read_part_chunks(config: Config, part: str) -> Iterator[Corpus]:
     ------
     Corpus
     """
-    return read_chunks(data_name(config, part), **_reading(config))
+    for corpus in read_chunks(data_files(config, part), **_reading(config)):
+        yield with_gaps(corpus, config.data.unlabelled)
 
 
 def _reading(config: Config) -> dict[str, Any]:
@@ -76,35 +81,95 @@ def _scheme_of_constraints(config: Config) -> str | None:
     return constraints if isinstance(constraints, str) else None
 
 
-def training_labels(config: Config, corpus: Corpus) -> list[list[str | None]] | None:
-    """The labels of the training corpus where some may be missing, None in their place.
+def with_gaps(corpus: Corpus, mark: str | None) -> Corpus:
+    """The corpus with None in place of labels that are not known.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        With labels; they are replaced.
+    mark : str or None
+        What stands in the file in their place; None leaves all labels as they are.
+
+    Returns
+    -------
+    Corpus
+        The same one.
+
+    Examples
+    --------
+    >>> with_gaps(Corpus.from_sentences([["so", "it"]], [["?", "P"]]), "?").y
+    [[None, 'P']]
+    """
+    if mark is not None and corpus.labels is not None:
+        gap = cast("str", None)
+        corpus.labels = [gap if label == mark else label for label in corpus.labels]
+    return corpus
+
+
+def place_of_sentence(config: Config, part: str, message: str) -> str:
+    """A message about a sentence by its number, with its file and line instead.
 
     Parameters
     ----------
     config : Config
         The configuration.
-    corpus : Corpus
-        The training corpus.
+    part : str
+        train, dev or test.
+    message : str
+        Begins with ``sentence 12: `` or ``sentence 12, token 3: ``.
 
     Returns
     -------
-    list of lists, or None
-        None if the configuration has no mark for missing labels: then the corpus has them all.
+    str
+    """
+    found = re.match(r"sentence (\d+)(?:, token (\d+))?: (.*)", message, re.DOTALL)
+    if found is None:
+        return f"{data_name(config, part)}: {message}"
+    left, token = int(found[1]) - 1, int(found[2] or 1) - 1
+    with warnings.catch_warnings():  # they were told when the data was read
+        warnings.simplefilter("ignore")
+        for file in data_files(config, part):
+            for corpus in read_chunks([file], **_reading(config), keep_layout=True):
+                if left < len(corpus) and corpus.layout is not None:
+                    line = corpus.layout.line_of(int(corpus.offsets[left]) + token)
+                    return f"{file}:{line}: {found[3]}"
+                left -= len(corpus)
+    return f"{data_name(config, part)}: {message}"
+
+
+def data_files(config: Config, part: str) -> list[str]:
+    """The files of a corpus, patterns replaced by what they stand for; or names of NLTK's corpora.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+    part : str
+        train, dev or test.
+
+    Returns
+    -------
+    list of str
 
     Examples
     --------
-    >>> config = Config.model_validate({"data": {"train": "a.conll", "unlabelled": "?"}})
-    >>> training_labels(config, Corpus.from_sentences([["so", "it"]], [["?", "P"]]))
-    [[None, 'P']]
+    >>> config = Config.model_validate({"data": {"train": ["a.conll", "b.conll"]}})
+    >>> data_files(config, "train")
+    ['a.conll', 'b.conll']
     """
-    mark = config.data.unlabelled
-    if mark is None:
-        return None
-    return [[None if label == mark else label for label in labels] for labels in corpus.y]
+    value = getattr(config.data, part)
+    names = value if isinstance(value, list) else [value]
+    if config.data.format == "nltk" or names == ["-"]:
+        return names
+    try:
+        return files_of(config.paths("data", part))
+    except SeqpaError as error:
+        raise SeqpaError(f"{config.place('data', part)}{error}") from None
 
 
 def data_name(config: Config, part: str) -> str:
-    """The path of a data file, or what the corpus of NLTK's is called.
+    """What messages call a corpus: its file, or the first of several and how many more there are.
 
     Parameters
     ----------
@@ -123,10 +188,8 @@ def data_name(config: Config, part: str) -> str:
     >>> data_name(config, "train")
     'treebank[:3000]'
     """
-    name = str(getattr(config.data, part))
-    if config.data.format == "nltk" or name == "-":
-        return name
-    return str(config.path("data", part))
+    first, *more = data_files(config, part)
+    return f"{first} and {len(more)} more" if more else first
 
 
 def inputs_of(config: Config) -> dict[str, Path]:
@@ -152,12 +215,69 @@ def inputs_of(config: Config) -> dict[str, Path]:
     if config.data.format != "nltk":
         for part in ("train", "dev", "test"):
             if getattr(config.data, part) is not None:
-                found[f"data.{part}"] = config.path("data", part)
+                files = data_files(config, part)
+                for number, file in enumerate(files):
+                    name = f"data.{part}[{number}]" if len(files) > 1 else f"data.{part}"
+                    found[name] = Path(file)
+    for name in config.columns:
+        found[f"columns.{name}.tagger"] = config.path("columns", name, "tagger")
     for kind in ("lexicons", "clusters"):
         for name in getattr(config.features, kind):
             found[f"features.{kind}.{name}"] = config.path("features", kind, name)
     if config.cost.file is not None:
         found["cost.file"] = config.path("cost", "file")
+    return found
+
+
+def columns_of(config: Config, columns: Sequence[str]) -> tuple[str, ...]:
+    """All columns that templates may look at: those of the data, and those that models predict.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+    columns : sequence of str
+        The input columns of the data, the word first.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> config = {"data": {"train": "a"}, "columns": {"pos": {"tagger": "pos.safetensors"}}}
+    >>> columns_of(Config.model_validate(config), ["word"])
+    ('word', 'pos')
+    """
+    return (*columns, *(name for name in config.columns if name not in columns))
+
+
+def taggers_of(config: Config) -> dict[str, SequenceTagger]:
+    """The models that predict columns.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+
+    Returns
+    -------
+    dict
+        The trained tagger of each column.
+    """
+    found = {}
+    for name in config.columns:
+        path = config.path("columns", name, "tagger")
+        place = config.place("columns", name, "tagger")
+        if not path.exists():
+            raise SeqpaError(
+                f"{place}{path}: there is no such model; train it first, as seqpa train "
+                "configs/pos.yaml does"
+            )
+        try:
+            found[name] = SequenceTagger.load(path)
+        except SeqpaError as error:
+            raise SeqpaError(f"{place}{error}") from None
     return found
 
 

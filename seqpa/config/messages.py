@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from seqpa.config.schema import Config, Section
+from seqpa.config.schema import FORMS, Config, Section
 from seqpa.config.yaml_lines import Loc, place_of
 from seqpa.errors import did_you_mean
 
@@ -49,10 +49,7 @@ def explained(error: ValidationError, places: Mapping[Loc, str], file: str) -> s
         Where it stands, what is wrong, and the nearest right key or value.
     """
     # What the tags of a union put into a location is not in the file.
-    found = [
-        (tuple(part for part in e["loc"] if part not in ("a scheme", "rules")), e)
-        for e in error.errors()
-    ]
+    found = [(tuple(part for part in e["loc"] if part not in FORMS), e) for e in error.errors()]
     order = {loc: i for i, loc in enumerate(places)}
 
     def position(loc: Loc) -> int:
@@ -169,10 +166,11 @@ def settings() -> Iterator[Setting]:
     """
     for section, outer in Config.model_fields.items():
         model = _models(outer.annotation)[0]
+        above = f"{section}.NAME" if _is_mapping(outer.annotation) else section
         for name, field in model.model_fields.items():
             default = "(needed)" if field.is_required() else _written(field.default)
             values = _values(field.annotation)
-            yield Setting(f"{section}.{name}", values, default, str(field.description))
+            yield Setting(f"{above}.{name}", values, default, str(field.description))
 
 
 def settings_help() -> str:
@@ -277,14 +275,19 @@ def description(loc: Loc) -> str:
 
 def _models_at(loc: Loc) -> list[type[Section]]:
     models: list[type[Section]] = [Config]
+    named = False  # the last part was a mapping, whose keys are the user's own
     for part in loc:
-        models = [
-            below
-            for model in models
-            if part in model.model_fields
-            for below in _models(model.model_fields[str(part)].annotation)
-        ]
+        if named:
+            named = False
+            continue
+        fields = [model.model_fields[str(part)] for model in models if part in model.model_fields]
+        models = [below for field in fields for below in _models(field.annotation)]
+        named = any(_is_mapping(field.annotation) for field in fields)
     return models
+
+
+def _is_mapping(annotation: Any) -> bool:
+    return getattr(annotation, "__origin__", None) is dict
 
 
 def _models(annotation: Any) -> list[type[Section]]:
@@ -319,9 +322,9 @@ def _values(annotation: Any) -> str:
     names = [name for name in map(_values, _without_none(annotation)) if name]
     if getattr(annotation, "__origin__", None) is list:
         return f"list of {names[0]}s"
-    if getattr(annotation, "__origin__", None) is dict:
+    if _is_mapping(annotation):
         return f"mapping of text to {names[-1]}"
-    return names[0] if names else ""
+    return " or ".join(dict.fromkeys(names))
 
 
 def _without_none(annotation: Any) -> list[Any]:

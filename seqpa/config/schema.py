@@ -22,8 +22,15 @@ from pydantic import (
 
 from seqpa.config.yaml_lines import Loc, place_of
 from seqpa.data import MAX_SENTENCE_TOKENS
+from seqpa.sequence.chained import FOLDS, MOST_TAGGERS
 
 Table = dict[str, dict[str, float]]
+# What tells one form of a value from another, for messages; it is no part of a key's name.
+FORMS = ("a scheme", "rules", "a file", "files")
+Files = Annotated[
+    Annotated[str, Tag("a file")] | Annotated[list[str], Field(min_length=1), Tag("files")],
+    Discriminator(lambda value: "files" if isinstance(value, list) else "a file"),
+]
 SchemeName = Literal["bio", "iob1", "iob2", "ioe1", "ioe2", "bioes", "bilou", "biluo", "bmes", "io"]
 
 
@@ -50,17 +57,24 @@ class DataSettings(Section):
         default=None,
         description="the column to learn: label, or in CoNLL-U upos (also xpos, feats, upos+feats)",
     )
-    train: str = Field(description="file to learn from; treebank[:3000] and the like for nltk")
-    dev: str | None = Field(default=None, description="file whose score chooses the best epoch")
-    test: str | None = Field(default=None, description="file for the scores at the end")
+    train: Files = Field(
+        description="what to learn from: a file, a pattern such as ~/news/*.conll, or a list of "
+        "these; treebank[:3000] and the like for nltk"
+    )
+    dev: Files | None = Field(
+        default=None, description="files whose score chooses the best epoch; likewise"
+    )
+    test: Files | None = Field(
+        default=None, description="files for the scores at the end; likewise"
+    )
     encoding: str = Field(default="utf-8", description="of the files: utf-8, cp1252, latin-1, ...")
     scheme: SchemeName | None = Field(
         default=None, description="convert chunk labels to this scheme, from any other"
     )
     labels: Literal["repair", "strict"] = Field(
         default="repair",
-        description="illegal chunk labels are read as conlleval reads them, with a warning, or "
-        "are an error",
+        description="illegal chunk labels are read as conlleval reads them, and blank ones of "
+        "CoNLL-U left out, with a warning; or both are an error",
     )
     max_sentence_tokens: int = Field(
         default=MAX_SENTENCE_TOKENS,
@@ -70,14 +84,35 @@ class DataSettings(Section):
     unlabelled: str | None = Field(
         default=None,
         min_length=1,
-        description="what stands in the training file in place of a label that is not known; "
-        "training learns from the other labels of the sentence",
+        description="what stands in the files in place of a label that is not known; training "
+        "learns from the other labels of the sentence, and scores leave the token out",
     )
 
     @model_validator(mode="after")
     def _converts_whole_sentences(self) -> DataSettings:
         if self.scheme is not None and self.unlabelled is not None:
             raise ValueError("scheme converts whole sentences: leave out scheme or unlabelled")
+        return self
+
+
+class ColumnSettings(Section):
+    """Where a column comes from that the text to be tagged does not have."""
+
+    tagger: str = Field(
+        description="model file that predicts the column, while training and while tagging; the "
+        "new model holds it"
+    )
+    folds: int = Field(
+        default=FOLDS,
+        ge=0,
+        description="if that model learned from the same text, the training text is cut into so "
+        "many folds, each tagged by a model that learned from the others; 0 takes it as it is",
+    )
+
+    @model_validator(mode="after")
+    def _more_than_one_fold(self) -> ColumnSettings:
+        if self.folds == 1:
+            raise ValueError("folds is 1: it must be 0, for none, or at least 2")
         return self
 
 
@@ -242,6 +277,9 @@ class Config(Section):
     """
 
     data: DataSettings = Field(description="what is learned from")
+    columns: dict[str, ColumnSettings] = Field(
+        default={}, max_length=MOST_TAGGERS, description="columns that other models predict"
+    )
     features: FeatureSettings = Field(
         default=FeatureSettings(), description="what is seen of a token"
     )
@@ -279,9 +317,40 @@ class Config(Section):
         value: Any = self
         for name in loc:
             value = value[name] if isinstance(value, dict) else getattr(value, name)
+        return self._resolved(loc, value)
+
+    def paths(self, *loc: str) -> list[Path]:
+        """The files that a key names, which may be a list.
+
+        Parameters
+        ----------
+        *loc : str
+            The key, for example ``"data", "train"``.
+
+        Returns
+        -------
+        list of Path
+            As `path` gives them; patterns are left as they are.
+
+        Examples
+        --------
+        >>> config = Config.model_validate({"data": {"train": ["a.conll", "b/*.conll"]}})
+        >>> [str(path) for path in config.paths("data", "train")]
+        ['a.conll', 'b/*.conll']
+        """
+        value = getattr(getattr(self, loc[0]), loc[1])
+        names = value if isinstance(value, list) else [value]
+        return [self._resolved(loc, name) for name in names]
+
+    def _resolved(self, loc: tuple[str, ...], name: str) -> Path:
+        if name.startswith("~"):
+            try:
+                return Path(name).expanduser()
+            except RuntimeError:  # no such user; a folder may be called so
+                pass
         by_hand = any(loc[: len(given)] == given for given in self._given)
         # Without `..` where possible: people read it in messages.
-        return _shortened(Path(value) if by_hand else self._folder / value)
+        return _shortened(Path(name) if by_hand else self._folder / name)
 
     def place(self, *loc: str | int) -> str:
         """Where a key stands, as messages begin.

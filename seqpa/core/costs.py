@@ -7,7 +7,9 @@ of labels (`Hierarchy`); learners want it as a square array (`cost_matrix`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,11 +23,17 @@ from seqpa.schemes import OUTSIDE, type_of
 Label: TypeAlias = Hashable
 # Of a hierarchy, which are gone through one inside the other.
 MAX_LEVELS = 100
+_BELOW = "a mapping, a list, the length of its edge, or nothing"
+_LENGTH = "length"  # the entry that says how long the edge above a node is
 _Node: TypeAlias = "tuple[Label, Any, str]"  # name, what is below it, where it stands
 
 
 class Hierarchy:
-    """A tree of labels; the cost of two labels is the number of edges on the path between them.
+    """A tree of labels; the cost of two labels is the length of the path between them.
+
+    An edge is 1 long unless the tree says otherwise: a number in place of what is below a label is
+    the length of the edge above it, and so is the number of the entry `length` among the labels
+    below.
 
     Labels of chunks find their place by their type: where `B-city` is no node itself it stands at
     `city`, and so do `I-`, `E-`, `S-`, `L-` and `U-`. Two labels of one type with different
@@ -34,8 +42,9 @@ class Hierarchy:
     Parameters
     ----------
     tree : mapping
-        Each label with what stands below it: a mapping again, a list of leaves, or nothing (None).
-        Several labels at the top hang under an unnamed root. Inner nodes are labels too.
+        Each label with what stands below it: a mapping again, a list of leaves, nothing (None), or
+        a number, the length of the edge above it. Several labels at the top hang under an unnamed
+        root. Inner nodes are labels too.
 
     Examples
     --------
@@ -46,6 +55,9 @@ class Hierarchy:
     (1, 3)
     >>> places.leaves
     ('city', 'river', 'person')
+    >>> far = Hierarchy({"place": {"length": 3, "city": None, "river": 0.5}, "person": None})
+    >>> far.cost("city", "river"), far.cost("city", "person")
+    (1.5, 5)
     >>> places.cost("city", "rivre")
     Traceback (most recent call last):
         ...
@@ -76,6 +88,8 @@ class Hierarchy:
         --------
         >>> Hierarchy.from_yaml("place: [city, river]\nperson:\n").cost("person", "city")
         3
+        >>> Hierarchy.from_yaml("place: [city, river]\nperson: 5\n").cost("person", "city")
+        7
         """
         from seqpa.yaml_nodes import MAX_BYTES  # brings yaml, which tagging can do without
 
@@ -90,21 +104,44 @@ class Hierarchy:
     def _build(self, nodes: Iterable[_Node]) -> None:
         self._path: dict[Label, tuple[Label, ...]] = {}  # from below the root down to the label
         self._inner: set[Label] = set()
+        self._length: dict[Label, float] = {}  # of the edge above a label, where it is not 1
         self._add(nodes, ())
 
     def _add(self, nodes: Iterable[_Node], above: tuple[Label, ...]) -> None:
-        self._inner.update(above[-1:])
         if len(above) >= MAX_LEVELS:
             raise SeqpaError(f"a hierarchy has at most {MAX_LEVELS} levels; {above[0]!r} has more")
         for name, below, where in nodes:
             if not isinstance(name, Hashable):
                 raise SeqpaError(f"{where}a label is a name, not {name!r}")
+            if _is_length(below) and name == _LENGTH:
+                self._measure(above[-1:], float(below), where)
+                continue
+            self._inner.update(above[-1:])
             if name in self._path:
                 raise SeqpaError(f"{where}the label {name!r} occurs twice in the hierarchy")
             self._path[name] = (*above, name)
-            children = list(below)
-            if children:
+            if _is_length(below):
+                self._measure((name,), float(below), where)
+            elif children := list(below):
                 self._add(children, self._path[name])
+
+    def _measure(self, below: tuple[Label, ...], length: float, where: str) -> None:
+        """Keep the length of the edge above a label; there is none above the root."""
+        if not (math.isfinite(length) and length > 0):
+            raise SeqpaError(f"{where}the length of an edge is a number above 0, not {length:g}")
+        if not below:
+            raise SeqpaError(
+                f"{where}there is no edge above the whole tree: `{_LENGTH}: {length:g}` stands "
+                "among the labels below the one whose edge it is"
+            )
+        if below[0] in self._length:
+            raise SeqpaError(f"{where}the edge above {below[0]!r} has two lengths")
+        self._length[below[0]] = int(length) if length.is_integer() else length
+
+    @property
+    def lengths(self) -> dict[Label, float]:
+        """The length of the edge above each label, where it was given; others are 1."""
+        return dict(self._length)
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -145,8 +182,8 @@ class Hierarchy:
             f"label {label!r} is not in the hierarchy{did_you_mean(label, self._path)}"
         )
 
-    def cost(self, a: Label, b: Label) -> int:
-        """The number of edges between two labels.
+    def cost(self, a: Label, b: Label) -> float:
+        """The length of the path between two labels: where no edge has one, their number.
 
         Parameters
         ----------
@@ -155,17 +192,23 @@ class Hierarchy:
 
         Returns
         -------
-        int
+        float
+            A whole number as an int.
         """
         if a == b:
             return 0
-        up, down = self.path(a), self.path(b)
+        return self._distance(self.path(a), self.path(b))
+
+    def _distance(self, up: tuple[Label, ...], down: tuple[Label, ...]) -> float:
+        """The cost of two different labels, from their paths."""
+        if up == down:  # of one type, with different prefixes
+            return 1
         shared = 0
         for x, y in zip(up, down, strict=False):
             if x != y:
                 break
             shared += 1
-        return max(1, len(up) + len(down) - 2 * shared)
+        return sum(self._length.get(node, 1) for node in (*up[shared:], *down[shared:]))
 
     def matrix(self, labels: Sequence[Label]) -> NDArray[np.float64]:
         """The `cost` of every pair of labels.
@@ -187,10 +230,9 @@ class Hierarchy:
         """
         paths = [self.path(label) for label in labels]
         numbers: dict[Label, int] = {}
-        depths = np.array([len(path) for path in paths])
-        shared = np.zeros((len(labels), len(labels)))
-        same = np.ones(shared.shape, dtype=bool)
-        for level in range(int(depths.max(initial=0))):
+        distance = np.zeros((len(labels), len(labels)))
+        same = np.ones(distance.shape, dtype=bool)
+        for level in range(max(map(len, paths), default=0)):
             # One number for each node of this level; a path that ends above it shares no more.
             row = np.array(
                 [
@@ -198,9 +240,12 @@ class Hierarchy:
                     for i, path in enumerate(paths)
                 ]
             )
+            edge = np.array(
+                [self._length.get(path[level], 1) if level < len(path) else 0 for path in paths]
+            )
             same &= row[:, None] == row[None, :]
-            shared += same
-        distance = np.maximum(depths[:, None] + depths[None, :] - 2.0 * shared, 1.0)
+            distance += np.where(same, 0.0, edge[:, None] + edge[None, :])
+        distance[distance == 0.0] = 1.0  # of one type, with different prefixes
         np.fill_diagonal(distance, 0.0)
         return distance
 
@@ -208,7 +253,9 @@ class Hierarchy:
         return f"Hierarchy of {len(self._path)} labels, {len(self.leaves)} of them leaves"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Hierarchy) and self._path == other._path
+        if not isinstance(other, Hierarchy):
+            return False
+        return self._path == other._path and self._length == other._length
 
     def __hash__(self) -> int:
         return hash(tuple(self._path))
@@ -315,7 +362,7 @@ def _python_nodes(tree: Any) -> Iterator[_Node]:
         return
     if isinstance(tree, Mapping):
         for name, below in tree.items():
-            yield name, _python_nodes(below), ""
+            yield name, below if _is_length(below) else _python_nodes(below), ""
     elif isinstance(tree, list | tuple):
         for item in tree:
             if isinstance(item, Mapping):
@@ -323,7 +370,19 @@ def _python_nodes(tree: Any) -> Iterator[_Node]:
             else:
                 yield item, (), ""
     else:
-        raise SeqpaError(f"below a label stands a mapping, a list or nothing, not {tree!r}")
+        raise SeqpaError(f"below a label stands {_BELOW}, not {tree!r}")
+
+
+def _is_length(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _number_of(text: Any) -> float | None:
+    """The number that a YAML scalar is; None for anything else."""
+    try:
+        return float(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
 
 
 def _yaml_nodes(text: str, file: str) -> Iterator[_Node]:
@@ -338,7 +397,8 @@ def _yaml_nodes(text: str, file: str) -> Iterator[_Node]:
     def level(node: Any) -> Iterator[_Node]:
         if isinstance(node, yaml.MappingNode):
             for key, below in node.value:
-                yield name(key), level(below), where(key)
+                length = _number_of(below.value)
+                yield name(key), level(below) if length is None else length, where(key)
         elif isinstance(node, yaml.SequenceNode):
             for item in node.value:
                 if isinstance(item, yaml.MappingNode):
@@ -346,10 +406,7 @@ def _yaml_nodes(text: str, file: str) -> Iterator[_Node]:
                 else:
                     yield name(item), (), where(item)
         elif node.value not in ("", "null", "~"):
-            raise SeqpaError(
-                f"{where(node)}below a label stands a mapping, a list or nothing, "
-                f"not {node.value!r}"
-            )
+            raise SeqpaError(f"{where(node)}below a label stands {_BELOW}, not {node.value!r}")
 
     def name(node: Any) -> str:
         if not isinstance(node, yaml.ScalarNode):

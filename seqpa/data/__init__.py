@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias, runtime_chec
 
 from seqpa.data.corpus import Corpus, Extras, Layout, Sentence, Token
 from seqpa.data.labels import LabelReading
+from seqpa.data.several import Paths, files_of
 from seqpa.data.source import (
     BLOCK_BYTES,
     MAX_SENTENCE_TOKENS,
@@ -88,7 +89,7 @@ class HasEnd(Protocol):
 
 
 def read(
-    path: str | Path,
+    path: Paths,
     format: str = "conll",
     columns: Sequence[str] | None = None,
     label: str | None = None,
@@ -100,15 +101,16 @@ def read(
     language: str = "english",
     max_sentence_tokens: int = MAX_SENTENCE_TOKENS,
 ) -> Corpus:
-    """Read a whole file.
+    """Read a whole file, or several as one.
 
     Parameters
     ----------
-    path : str or Path
-        The file, gzip-compressed or not; ``-`` is standard input; for the format nltk, the name of
-        a corpus such as ``treebank[:3000]``.
+    path : str, Path, or a list of them
+        The file, gzip-compressed or not; ``-`` is standard input; patterns such as
+        ``part-*.conll`` and ``~`` are understood; for the format nltk, the name of a corpus such as
+        ``treebank[:3000]``.
     format : str
-        One of `FORMATS`: conll, conllu, jsonl, text, nltk.
+        One of `FORMATS`: conll, conllu, jsonl, csv, slash, spans, parquet, text, nltk.
     columns : sequence of str, optional
         The columns in the file's order, ``_`` for one to ignore. By default ``word, label``; in
         CoNLL-U, ``word``.
@@ -121,7 +123,8 @@ def read(
         Convert chunk labels to this scheme; see `seqpa.schemes`.
     labels : str
         Illegal chunk labels are read as conlleval reads them, with a warning (``repair``, where
-        there is a `scheme`), or are an error (``strict``).
+        there is a `scheme`), or are an error (``strict``). A token of CoNLL-U whose label is blank
+        (``_``) has the label None, with a warning, or is an error.
     with_labels : bool
         Whether the labels are read. Without, a column file may have the label's column or not.
     tokenizer : str or callable
@@ -164,7 +167,7 @@ def read(
 
 
 def read_chunks(
-    path: str | Path,
+    path: Paths,
     format: str = "conll",
     columns: Sequence[str] | None = None,
     label: str | None = None,
@@ -208,6 +211,45 @@ max_sentence_tokens
     """
     if format not in FORMATS:
         raise _unknown_format(format, FORMATS)
+    if format == "nltk":
+        names = [str(path)] if isinstance(path, (str, Path)) else [str(name) for name in path]
+    else:
+        names = files_of(path)
+    for name in names:
+        yield from _read_one(
+            name,
+            format,
+            columns,
+            label,
+            encoding,
+            scheme,
+            labels,
+            with_labels,
+            tokenizer,
+            language,
+            max_sentence_tokens,
+            keep_layout,
+            chunk_bytes,
+            pool,
+        )
+
+
+def _read_one(
+    path: str,
+    format: str,
+    columns: Sequence[str] | None,
+    label: str | None,
+    encoding: str,
+    scheme: str | None,
+    labels: str,
+    with_labels: bool,
+    tokenizer: Tokenizer,
+    language: str,
+    max_sentence_tokens: int,
+    keep_layout: bool,
+    chunk_bytes: int,
+    pool: dict[str, str] | None,
+) -> Iterator[Corpus]:
     reading = LabelReading(source_name(path), scheme, labels)
     follow = with_labels and (scheme is not None or labels == "strict")
     chunks: Iterator[Corpus]
@@ -223,7 +265,10 @@ max_sentence_tokens
     else:
         layout = keep_layout or follow
         limits = Limits(max_sentence_tokens)
-        reader = _reader(format, columns, label, with_labels, tokenizer, language, layout, limits)
+        strict = labels == "strict"
+        reader = _reader(
+            format, columns, label, with_labels, strict, tokenizer, language, layout, limits
+        )
         blocks = read_blocks(path, encoding, reader.cut, chunk_bytes, limits)
         parse = reader.parse
         chunks = (parse(block, {} if pool is None else pool) for block in blocks)
@@ -343,6 +388,7 @@ def _reader(
     columns: Sequence[str] | None,
     label: str | None,
     with_labels: bool,
+    strict: bool,
     tokenizer: Tokenizer,
     language: str,
     keep_layout: bool,
@@ -360,7 +406,7 @@ def _reader(
         from seqpa.data.conllu import ConlluReader
 
         fields = ("word",) if columns is None else columns
-        return ConlluReader(fields, label or "upos", with_labels, keep_layout, limits)
+        return ConlluReader(fields, label or "upos", with_labels, keep_layout, limits, strict)
     if format == "csv":
         from seqpa.data.csv_table import CsvReader
 

@@ -255,7 +255,7 @@ def render(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
     >>> render(Corpus.from_sentences([["Ada", "won"]]), ["B-PER", "O"], {})
     'Ada\\tB-PER\\nwon\\tO\\n\\n'
     """
-    known = [] if corpus.labels is None else [corpus.labels]
+    known = [] if corpus.labels is None else [[label or "_" for label in corpus.labels]]
     table = [*corpus.columns, *known, labels, *extras.values()]
     for column in table:
         _refuse(column, "\t\n\r\0")

@@ -8,9 +8,11 @@ stand unchanged in the tagged copy. The label is UPOS, XPOS, FEATS, or UPOS and 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 from seqpa.data.corpus import Corpus, Extras
 from seqpa.data.lines import NEWLINE, byte_lines, check_lengths, run_lengths
 from seqpa.data.source import Block, Limits, after_last_blank_line
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, SeqpaWarning
 
 FIELDS = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 UPOS, FEATS, MISC = FIELDS.index("upos"), FIELDS.index("feats"), FIELDS.index("misc")
@@ -72,13 +74,15 @@ class ConlluReader:
         Whether the corpora keep what a tagged copy needs.
     limits : Limits, optional
         How long a sentence may be.
+    strict : bool
+        Whether a token without a label is an error; else its label is None.
 
     Examples
     --------
     >>> from seqpa.data.source import Block
     >>> rows = ["1-2\\tim\\t" + "\\t".join("_" * 8), "1\\tin\\tin\\tADP\\t" + "\\t".join("_" * 6)]
     >>> ConlluReader(("word", "lemma")).parse(Block("a.conllu", 1, "\\n".join(rows)), {})
-    Corpus(names=('word', 'lemma'), columns=[['in'], ['in']], lengths=array([1]), labels=['ADP'])
+    <Corpus: 1 sentence, 1 token, columns word, lemma, 1 label: in/in>
     """
 
     cut = staticmethod(after_last_blank_line)
@@ -90,12 +94,17 @@ class ConlluReader:
         labels: bool = True,
         keep_layout: bool = False,
         limits: Limits | None = None,
+        strict: bool = False,
     ) -> None:
         self.names = checked_names(columns, label)
         self._limits = limits or Limits()
         self._label = label
         self._labels = labels
         self._keep_layout = keep_layout
+        self._strict = strict
+        self._tokens_read = 0
+        self._blank = 0
+        self._first_blank = ""
 
     def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
         """The sentences of a block; equal strings become one object through ``pool``."""
@@ -132,6 +141,7 @@ class ConlluReader:
         labels = None
         if self._labels:
             labels = self._label_column(table, block, token_at)
+            self._tokens_read += len(labels)
             labels = list(map(shared, labels, labels))
         return Corpus(
             self.names,
@@ -162,12 +172,34 @@ class ConlluReader:
         else:
             labels = needed = table[self._label]
         # FEATS may well be empty; a part of speech that is not there is a gap in the data.
-        if self._label != "feats":
-            for gap in {"_", ""} & set(needed):
-                field = LABELS[self._label][0].upper()
-                at = int(token_at[needed.index(gap)])
-                raise block.error(at, f"the label is missing: {field} is {gap!r}")
-        return labels
+        gaps = {"_", ""} & set(needed)
+        if self._label == "feats" or not gaps:
+            return labels
+        if self._strict or not self._first_blank:
+            first = min(needed.index(gap) for gap in gaps)
+            field = LABELS[self._label][0].upper()
+            message = f"the label is missing: {field} is {needed[first]!r}"
+            error = block.error(int(token_at[first]), message)
+            if self._strict:
+                raise error
+            self._first_blank = str(error)
+        self._blank += sum(map(needed.count, gaps))
+        blank = cast("str", None)  # a token without a label: see `Corpus`
+        return [
+            blank if cell in gaps else label for cell, label in zip(needed, labels, strict=True)
+        ]
+
+    def finish(self) -> None:
+        """Tell how many labels were blank."""
+        if self._blank and self._blank == self._tokens_read:
+            raise SeqpaError(f"{self._first_blank}, and so is every other one; name another: label")
+        if self._blank:
+            warnings.warn(
+                f"{self._first_blank}; {self._blank:,} of {self._tokens_read:,} tokens have no "
+                "label and are not learned from; labels: strict refuses them",
+                SeqpaWarning,
+                stacklevel=2,
+            )
 
 
 def checked_names(columns: Sequence[str], label: str) -> tuple[str, ...]:

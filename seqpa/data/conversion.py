@@ -196,7 +196,7 @@ def convert_file(
             counts[0] += len(corpus)
             counts[1] += corpus.n_tokens
             assert corpus.labels is not None
-            yield replace(corpus, labels=None), corpus.labels
+            yield replace(corpus, labels=None), [label or "_" for label in corpus.labels]
 
     write_tagged(target, labelled(), format=format, label=_field(source))
     return Converted(source, format, *counts)

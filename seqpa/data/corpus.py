@@ -6,6 +6,7 @@ no object per token beside its strings, and equal strings of one reading are one
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
@@ -19,6 +20,8 @@ from seqpa.errors import SeqpaError
 Token: TypeAlias = "str | tuple[str, ...]"
 Extras: TypeAlias = Mapping[str, Sequence[str]]
 T = TypeVar("T")
+_SHORT = reprlib.Repr()  # shows a token in some letters, and none that a terminal would obey
+_SHORT.maxstring = 24
 
 
 class Sentence(NamedTuple):
@@ -90,7 +93,7 @@ class Corpus:
     lengths : int64 (sentences,)
         How many tokens each sentence has.
     labels : list of str or None
-        The label of each token.
+        The label of each token, None in place of one that is not known.
     layout : Layout or None
         What a reader kept for a tagged copy.
 
@@ -108,6 +111,19 @@ class Corpus:
     lengths: NDArray[np.int64]
     labels: list[str] | None = None
     layout: Layout | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        """Sizes, columns and how it begins, in one line."""
+        kinds = None if self.labels is None else len(set(self.labels))
+        labels = "no labels" if kinds is None else f"{kinds:,} label{'s' * (kinds != 1)}"
+        words = [column[:6] for column in self.columns]
+        shown = [_SHORT.repr("/".join(cells))[1:-1] for cells in zip(*words, strict=True)]
+        more = [*shown, "..."] if self.n_tokens > len(shown) else shown
+        return (
+            f"<Corpus: {len(self):,} sentence{'s' * (len(self) != 1)}, {self.n_tokens:,} "
+            f"token{'s' * (self.n_tokens != 1)}, columns {', '.join(self.names)}, {labels}: "
+            f"{' '.join(more)}>"
+        )
 
     @classmethod
     def from_sentences(
@@ -163,6 +179,9 @@ class Corpus:
         labels = None if first.labels is None else list(first.labels)
         lengths = [first.lengths]
         for part in parts:  # one by one, so that only one of them is in memory at a time
+            if part.names != first.names:
+                told = " and ".join(", ".join(names) for names in (first.names, part.names))
+                raise SeqpaError(f"corpora with different columns cannot be joined: {told}")
             for column, more in zip(columns, part.columns, strict=True):
                 column += more
             if labels is not None and part.labels is not None:
@@ -192,20 +211,53 @@ class Corpus:
     def __getitem__(self, index: slice) -> Corpus: ...
 
     def __getitem__(self, index: int | slice) -> Sentence | Corpus:
-        offsets = self.offsets.tolist()
         if isinstance(index, slice):
-            rows = range(len(self))[index]
-            pieces = [slice(offsets[i], offsets[i + 1]) for i in rows]
-
-            def pick(column: list[str]) -> list[str]:
-                return list(chain.from_iterable(column[piece] for piece in pieces))
-
-            labels = None if self.labels is None else pick(self.labels)
-            return Corpus(self.names, [*map(pick, self.columns)], self.lengths[index], labels)
+            return self._picked(range(len(self))[index])
+        offsets = self.offsets.tolist()
         row = range(len(self))[index]
         piece = slice(offsets[row], offsets[row + 1])
         tokens = _tokens([column[piece] for column in self.columns])
         return Sentence(tokens, None if self.labels is None else self.labels[piece])
+
+    def take(self, indices: Iterable[int], axis: int = 0) -> Corpus:
+        """Some of the sentences, in any order.
+
+        Parameters
+        ----------
+        indices : iterable of int
+            Their numbers, counted from 0.
+        axis : 0
+            As pandas has it, for scikit-learn, which splits corpora by this method.
+
+        Returns
+        -------
+        Corpus
+
+        Examples
+        --------
+        >>> corpus = Corpus.from_sentences([["Rain", "fell"], ["Stop"], ["Go", "on"]])
+        >>> corpus.take([2, 0]).X
+        [['Go', 'on'], ['Rain', 'fell']]
+        """
+        if axis != 0:
+            raise SeqpaError("a corpus has one axis, its sentences: axis must be 0")
+        return self._picked([range(len(self))[int(i)] for i in indices])
+
+    @property
+    def iloc(self) -> Corpus:
+        """Itself, by position: by this name scikit-learn knows what has `take`."""
+        return self
+
+    def _picked(self, rows: Sequence[int]) -> Corpus:
+        offsets = self.offsets.tolist()
+        pieces = [slice(offsets[i], offsets[i + 1]) for i in rows]
+
+        def pick(column: list[str]) -> list[str]:
+            return list(chain.from_iterable(column[piece] for piece in pieces))
+
+        labels = None if self.labels is None else pick(self.labels)
+        lengths = self.lengths[np.asarray(rows, np.int64)]
+        return Corpus(self.names, [*map(pick, self.columns)], lengths, labels)
 
     def __iter__(self) -> Iterator[Sentence]:
         labels = [None] * len(self) if self.labels is None else self.y

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError, SeqpaWarning, did_you_mean
@@ -23,6 +27,40 @@ from seqpa.schemes import (
 )
 
 WAYS = ("repair", "strict")
+
+
+def labelled_tokens(
+    gold: Sequence[Sequence[str | None]], *others: Sequence[Sequence[Any]]
+) -> tuple[Any, ...]:
+    """Only the tokens that have a label, which are those that can be scored.
+
+    Parameters
+    ----------
+    gold : sequence of sequences
+        The right labels, None where one is not known.
+    *others : sequences of sequences
+        Other values of the same tokens.
+
+    Returns
+    -------
+    tuple
+        `gold` and the others, as lists of lists.
+
+    Examples
+    --------
+    >>> labelled_tokens([["D", None]], [["the", "saw"]])
+    ([['D']], [['the']])
+    """
+    everything = [gold, *others]
+    if not any(None in labels for labels in gold):
+        return tuple([list(values) for values in one] for one in everything)
+    return tuple(
+        [
+            [value for value, label in zip(values, labels, strict=True) if label is not None]
+            for values, labels in zip(one, gold, strict=True)
+        ]
+        for one in everything
+    )
 
 
 class LabelReading:
@@ -70,6 +108,13 @@ class LabelReading:
         list of str
         """
         sentences = corpus.y
+        if None in (corpus.labels or ()):
+            gap = (corpus.labels or []).index(None)  # type: ignore[arg-type]
+            number = int(np.searchsorted(corpus.offsets, gap, side="right")) - 1
+            where = self._where(corpus, number, gap - int(corpus.offsets[number]))
+            raise SeqpaError(
+                f"{where}: a label is missing, and a scheme is read from whole sentences"
+            )
         pairs = pairs_of(sentences)
         new = pairs.keys() - self._first.keys()
         if new:

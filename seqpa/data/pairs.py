@@ -6,6 +6,7 @@ from pathlib import Path
 
 from seqpa.data import Corpus, read
 from seqpa.data.conversion import source_of
+from seqpa.data.labels import labelled_tokens
 from seqpa.data.recognise import look_at
 from seqpa.errors import SeqpaError
 from seqpa.schemes import convert, pairs_of, recognise
@@ -98,6 +99,30 @@ def in_scheme_of(
     if ours is None or theirs is None or ours.scheme == theirs.scheme:
         return predicted, None
     return [convert(labels, ours.scheme) for labels in predicted], theirs.scheme
+
+
+def scorable(
+    gold: list[list[str]], predicted: list[list[str]]
+) -> tuple[list[list[str]], list[list[str]]]:
+    """The labels that can be compared: those of tokens whose right label is known.
+
+    Parameters
+    ----------
+    gold, predicted : list of lists of str
+        The labels of each sentence, None where one is not known.
+
+    Returns
+    -------
+    gold, predicted : list of lists of str
+        ``_`` for a token that was not given a label.
+
+    Examples
+    --------
+    >>> scorable([["A", None, "P"]], [["A", "V", None]])
+    ([['A', 'P']], [['A', '_']])
+    """
+    right, found = labelled_tokens(gold, predicted)
+    return right, [[label or "_" for label in labels] for labels in found]
 
 
 def check_same_words(gold: Corpus, predicted: Corpus, first: str, second: str) -> None:

@@ -157,7 +157,8 @@ def survey(path: str | Path, label: int | None = None) -> Survey:
         given = seen.columns if seen.format == "slash" else None
         corpus = read(path, seen.format, given, encoding=seen.encoding)
         assert corpus.labels is not None
-        names, table = [*corpus.names, "label"], [*corpus.columns, corpus.labels]
+        labels = [label or "" for label in corpus.labels]  # blank ones of CoNLL-U
+        names, table = [*corpus.names, "label"], [*corpus.columns, labels]
     columns = [_column(corpus, cells, i) for i, cells in enumerate(table)]
     label_at = _label_of(columns) if label is None else label
     if not -1 < (label_at or 0) < len(columns):

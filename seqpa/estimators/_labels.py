@@ -270,14 +270,6 @@ class LabelClassifier(ClassifierMixin, OneByOne):
             self._set_classes(before)
             raise
 
-    def _relabel(self, change: Floats) -> None:
-        """What was learned, for the labels of now (`Learner.relabel`)."""
-        if self._feature_map() is not None:
-            if not hasattr(self.features_, "relabel"):
-                raise SeqpaError("this feature map needs all labels: give the first call classes")
-            self.features_.relabel(change)
-        self._learner.relabel(self._problem(), change)
-
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The label of one example, a dict of named features.
 

@@ -106,6 +106,14 @@ class OneByOne(OnlineEstimator):
         self.n_features_in_ = max(1, len(columns))
         self._learn_row(row, target, C)
 
+    def _relabel(self, change: Floats) -> None:
+        """What was learned, for the labels of now (`Learner.relabel`)."""
+        if self._feature_map() is not None:
+            if not hasattr(self.features_, "relabel"):
+                raise SeqpaError("this feature map needs all labels: give the first call classes")
+            self.features_.relabel(change)
+        self._learner.relabel(self._problem(), change)
+
     def _widen(self) -> None:
         """Make a learner that is not plain ready for the features there are now."""
         width = getattr(self._learner, "n_features", 0)  # a kernel's learner does not know it

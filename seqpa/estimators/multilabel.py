@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from seqpa.core.learner import Run
 from seqpa.core.problems import Multilabel, Problem
 from seqpa.errors import SeqpaError
 from seqpa.estimators._base import Floats, LinearEstimator
+from seqpa.estimators._one import OneByOne
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 _LONG = 1000  # examples after which the threshold no longer slows down
 
 
-class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
+class PAMultilabelClassifier(ClassifierMixin, OneByOne, LinearEstimator):
     """Passive-aggressive multilabel classification by label ranking (PA 2006, §7).
 
     Every relevant label must be ranked above every irrelevant one, the lowest of the former above
@@ -68,7 +70,7 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
     Attributes
     ----------
     classes_ : array of shape (labels,)
-        The columns of y.
+        The columns of y; the labels in the order they came, for one that began with `learn_one`.
     threshold_ : float
         Where `predict` cuts the scores.
     coef_ : array of shape (K, features)
@@ -178,6 +180,66 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
             self._fit_room()
         return self._learn(X, y, begin=begin, once=True, sample_weight=sample_weight)
 
+    def learn_one(self, x: Mapping[Any, Any], y: Mapping[Any, bool] | Collection[Any]) -> None:
+        """Learn from one example, a dict of named features, as river's multilabel classifiers do.
+
+        Features and labels are taken up as they come. An estimator that began with arrays knows the
+        numbers of their columns as labels.
+
+        Parameters
+        ----------
+        x : dict
+            Feature -> number. Features that are missing are 0.
+        y : dict, or collection of labels
+            Label -> whether it is relevant; or the relevant labels alone. Labels that are known and
+            not named are not relevant.
+
+        Examples
+        --------
+        >>> model = PAMultilabelClassifier()
+        >>> for x, y in ({"goal": 1, "vote": 1}, {"sport", "politics"}), ({"vote": 2}, {"politics"}):
+        ...     model.learn_one(x, y)
+        >>> model.learn_one({"goal": 2}, {"sport": True, "politics": False})
+        >>> model.predict_one({"goal": 1})
+        {'politics': False, 'sport': True}
+        """
+        if isinstance(y, str) or not isinstance(y, Collection):
+            raise SeqpaError(
+                f"y is {y!r}; it must be a dict of label: whether it is relevant, or the set of "
+                "relevant labels"
+            )
+        relevant = (
+            {name for name, holds in y.items() if holds} if isinstance(y, Mapping) else set(y)
+        )
+        # A set has no order of its own that would be the same in the next run.
+        self._take_up(list(y) if isinstance(y, (Mapping, list, tuple)) else sorted(y, key=str))
+        target = np.array([label in relevant for label in self._labels], np.uint8)
+        if not len(target):
+            return  # no label is known yet
+        self._record = True
+        self._learn_named(x, target, self._option("C", 1.0), len(target))
+
+    def _take_up(self, labels: list[Any]) -> None:
+        """Labels that were not met before become rows of weights, which are 0."""
+        if self._first():
+            known: list[Any] = []
+        else:
+            known = self.classes_.tolist()
+        new = [label for label in dict.fromkeys(labels) if label not in known]
+        if new and not self._first() and not self._named:
+            raise SeqpaError(
+                f"{type(self).__name__} began with arrays of {len(known)} labels, and {new[0]!r} is "
+                "none of their numbers; one that begins with learn_one takes up new labels"
+            )
+        every = [*known, *new]
+        if len({type(label) for label in every}) > 1 or not all(
+            isinstance(label, (str, int)) for label in every
+        ):
+            raise SeqpaError(f"labels are whole numbers, or strings, of one kind: {every}")
+        if new and not self._first():
+            self._relabel(np.eye(len(every), len(known)))
+        self._labels, self.classes_ = every, np.array(every)
+
     def _learn(self, X: Any, y: Any, *, begin: bool, once: bool, sample_weight: Any) -> Self:
         self._check_parameters()
         if y is None:
@@ -243,6 +305,42 @@ class PAMultilabelClassifier(ClassifierMixin, LinearEstimator):
             The higher, the more relevant.
         """
         return self._scores(X) - self.threshold_
+
+    def scores_one(self, x: Mapping[Any, Any]) -> dict[Any, float]:
+        """The score of each label less `threshold_`, for one example, a dict of named features.
+
+        Parameters
+        ----------
+        x : dict
+            Feature -> number. Features that were never learned from are left out.
+
+        Returns
+        -------
+        dict
+            Label -> score, above 0 where `predict_one` takes it; empty before anything was learned.
+        """
+        if self._first():
+            return {}
+        scores = self._scores_one(x)
+        return {
+            label: score - self.threshold_
+            for label, score in zip(self.classes_.tolist(), scores, strict=True)
+        }
+
+    def predict_one(self, x: Mapping[Any, Any]) -> dict[Any, bool]:
+        """Which labels one example has, a dict of named features.
+
+        Parameters
+        ----------
+        x : dict
+            Feature -> number. Features that were never learned from are left out.
+
+        Returns
+        -------
+        dict
+            Label -> whether it is relevant; empty before anything was learned.
+        """
+        return {label: score > 0.0 for label, score in self.scores_one(x).items()}
 
     def rank(self, X: Any) -> NDArray[np.intp]:
         """The labels of each example, the most relevant first.

@@ -16,7 +16,10 @@ No other module knows what ``B-`` means. A label is a tag, or a tag and a type: 
 from __future__ import annotations
 
 from seqpa.schemes.chunks import (
+    Boundaries,
     begins_span,
+    boundaries,
+    boundary,
     convert,
     spans,
     strict_spans,
@@ -59,6 +62,7 @@ __all__ = [
     "OUTSIDE",
     "SCHEMES",
     "SINGLE",
+    "Boundaries",
     "Pair",
     "Recognised",
     "Span",
@@ -66,6 +70,8 @@ __all__ = [
     "allowed",
     "are_chunk_labels",
     "begins_span",
+    "boundaries",
+    "boundary",
     "check",
     "check_scheme",
     "convert",

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from seqpa.errors import SeqpaError
 from seqpa.schemes.legality import violation
@@ -28,11 +32,25 @@ _BRACKETS = ("[", "]")
 
 
 @lru_cache(maxsize=100_000)
-def _boundary(previous: str, label: str) -> tuple[bool, bool]:
+def boundary(previous: str, label: str) -> tuple[bool, bool]:
     """Whether a chunk ends after ``previous``, and whether one starts at ``label``.
 
     conlleval's rules, which read every scheme, legal or not; and what it leaves out: a chunk of
     one token (S), a chunk that follows an E, and the letters of BILOU and BMES.
+
+    Parameters
+    ----------
+    previous, label : str
+        Two labels, one after the other.
+
+    Returns
+    -------
+    ends, starts : bool
+
+    Examples
+    --------
+    >>> boundary("B-PER", "I-LOC"), boundary("B-PER", "I-PER")
+    ((True, True), (False, False))
     """
     tag_before, type_before = tag_and_type(previous)
     tag, kind = tag_and_type(label)
@@ -78,7 +96,7 @@ def spans(labels: Sequence[str]) -> list[Span]:
     for position, label in enumerate(labels):
         if previous == OUTSIDE == label:
             continue
-        ends, starts = _boundary(previous, label)
+        ends, starts = boundary(previous, label)
         if start >= 0 and (ends or starts):
             found.append((kind, start, position))
             start = -1
@@ -89,6 +107,66 @@ def spans(labels: Sequence[str]) -> list[Span]:
     if start >= 0:
         found.append((kind, start, len(labels)))
     return found
+
+
+class Boundaries(NamedTuple):
+    """Where spans begin and go on, as `spans` reads them, for all pairs of labels.
+
+    Attributes
+    ----------
+    types : list of str
+        The types of the spans.
+    kinds : int32 (labels,)
+        The number of each label's type; -1 where it is outside.
+    first : uint8 (labels,)
+        Whether a span starts at a label that is the first of its sentence.
+    starts : uint8 (labels, labels)
+        Whether a span starts at a label (column) after another (row).
+    links : uint8 (labels, labels)
+        Whether the span that the label before is in, if it is in one, goes on.
+    """
+
+    types: list[str]
+    kinds: NDArray[np.int32]
+    first: NDArray[np.uint8]
+    starts: NDArray[np.uint8]
+    links: NDArray[np.uint8]
+
+
+def boundaries(labels: Sequence[str]) -> Boundaries:
+    """Where spans begin and go on, for all pairs of labels.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        All labels.
+
+    Returns
+    -------
+    Boundaries
+
+    Examples
+    --------
+    >>> found = boundaries(["O", "B-x", "I-x"])
+    >>> found.types, found.kinds.tolist()
+    (['x'], [-1, 0, 0])
+    >>> found.links.tolist()
+    [[1, 0, 0], [0, 0, 1], [0, 0, 1]]
+    """
+    numbers: dict[str, int] = {}
+    kinds = np.full(len(labels), -1, np.int32)
+    for k, label in enumerate(labels):
+        tag, kind = tag_and_type(label)
+        if tag not in _OUTSIDE_TAGS:
+            kinds[k] = numbers.setdefault(kind, len(numbers))
+    pairs = [[boundary(p, y) for y in labels] for p in labels]
+    return Boundaries(
+        list(numbers),
+        kinds,
+        np.array([boundary(OUTSIDE, y)[1] for y in labels], np.uint8),
+        np.array([[starts for _, starts in row] for row in pairs], np.uint8),
+        np.array([[not (ends or starts) for ends, starts in row] for row in pairs], np.uint8),
+    )
 
 
 def begins_span(previous: str | None, label: str) -> bool:
@@ -110,13 +188,13 @@ def begins_span(previous: str | None, label: str) -> bool:
     >>> begins_span(None, "I-PER"), begins_span("I-PER", "I-PER")
     (True, False)
     """
-    return _boundary(previous or OUTSIDE, label)[1]
+    return boundary(previous or OUTSIDE, label)[1]
 
 
 def strict_spans(labels: Sequence[str], scheme: str) -> list[Span]:
     """The chunks that are written as a scheme writes them; others are left out.
 
-    So seqeval reads labels in its strict mode.
+    So seqeval reads labels in its strict mode, but for IOB1 and IOE1, of which it overlooks some.
 
     Parameters
     ----------

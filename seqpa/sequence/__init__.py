@@ -16,6 +16,7 @@ Words to numbers
     `tables`       numbers for words, attributes and features; they grow while training
     `encode`       sentences of words to arrays of feature numbers, by templates
     `dicts`        the same for tokens that already are features
+    `seen`         marks of the sentences learned from, by which a text is known again
     `inputs`       what a user may call a sentence; which of the two encoders it needs
 Rules and costs
     `costs`        what wrong labels cost: Hamming, spans, a hierarchy, any function
@@ -34,11 +35,13 @@ Training
     `learner`      one epoch: decode, cost, τ, update
     `generators`   the states of random generators, for files
     `replay`       some of the earlier sentences, to be learned again (cut and joined by `pieces`)
+    `epoch_line`   one epoch in words
     `training`     the loop over epochs, the dev set, patience; what is kept between epochs
     `arguments`    parameters, dev sets, fixed labels and weights that users give
     `live`         tagging with weights that are being trained
 What is learned
     `trained`      what tags and what a model file holds; where a tagger stands
+    `chained`      columns that other taggers predict (`folds`: what they must not have seen)
     `tagger`       `SequenceTagger`, the class that users meet
     `bounds`       the loss bounds of a training run, as a certificate
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqpa.data.corpus import Corpus
-from seqpa.errors import SeqpaError
-from seqpa.sequence.inputs import check_sentences, flat_labels, is_list, lengths_of
+from seqpa.errors import NotTrainedError, SeqpaError
+from seqpa.sequence.chained import FOLDS
+from seqpa.sequence.inputs import check_sentences, given_labels, is_list, lengths_of
 from seqpa.sequence.learner import LARGEST, NO_WEIGHTS, WITHOUT_C
 
 
@@ -28,6 +30,41 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
     for name in ("average", "shuffle", "warm_start"):
         if not isinstance(parameters.get(name, True), (bool, np.bool_)):
             raise SeqpaError(f"{name} is {parameters[name]!r}: it must be True or False")
+    if parameters.get("taggers") is not None:
+        _check_taggers(parameters["taggers"])
+
+
+def _check_taggers(taggers: Any) -> None:
+    if not isinstance(taggers, Mapping):
+        raise SeqpaError(f"taggers is {taggers!r}: give a mapping, {{column: tagger}}")
+    for name, tagger in taggers.items():
+        if isinstance(tagger, (str, Path)):
+            continue
+        if not hasattr(tagger, "trained_"):
+            try:
+                check = tagger.__sklearn_is_fitted__
+            except AttributeError:
+                raise SeqpaError(
+                    f"the tagger of the column {name!r} is {tagger!r}: give a SequenceTagger, or "
+                    "the file of one"
+                ) from None
+            if not check():
+                raise NotTrainedError(f"the tagger of the column {name!r} is not trained yet")
+
+
+def fold_counts(jackknife: Any, columns: Collection[str]) -> dict[str, int]:
+    """Into how many folds the training text is cut for each column that a tagger predicts.
+
+    >>> fold_counts({"pos": 0}, ["pos", "chunk"])
+    {'pos': 0, 'chunk': 5}
+    """
+    given = jackknife if isinstance(jackknife, Mapping) else dict.fromkeys(columns, jackknife)
+    for name, count in given.items():
+        if name not in columns:
+            raise SeqpaError(f"jackknife: no tagger predicts the column {name!r}")
+        if check_whole("jackknife", count, 0) == 1:
+            raise SeqpaError("jackknife is 1: it must be 0, for none, or at least 2")
+    return {name: int(given.get(name, FOLDS)) for name in columns}
 
 
 def check_whole(name: str, value: Any, least: int) -> int:
@@ -52,7 +89,8 @@ def dev_pair(dev: Any) -> tuple[Any, list[list[str]]] | None:
     else:
         raise SeqpaError("dev must be a pair (X, y) of sentences and labels, or a corpus")
     try:
-        if not flat_labels(X, y):
+        flat = given_labels(X, y)
+        if flat.count(None) == len(flat):
             raise SeqpaError("there is no token to score")
     except SeqpaError as error:
         raise SeqpaError(f"the dev set: {error}") from None

@@ -1,13 +1,18 @@
 """The loss bounds of a tagger's training, as a certificate.
 
-A training run is one long sequence of rounds, a sentence each. Against fixed weights u the
-theorems of PA 2006, §8-9 bound what it suffered. They ask for the max-loss of u,
+A training run is one long sequence of rounds, a sentence each. Against fixed weights u, any at all,
+the theorems of PA 2006, §8-9 bound what it suffered. They ask for the max-loss of u,
 ``ℓ_ML(u) = max_y' √ρ(y, y') − u·(Φ(x, y) − Φ(x, y'))`` (PA 2006, Eq. 52),
 which is known exactly
 
 - for u = 0: it is √ρ of the costliest sequence (under constraints, and for the cost span, of a
   sequence at least that costly, which only weakens the bound);
-- for the trained weights, if the cost is zero-one: the two best sequences give it.
+- for the trained weights, if the cost is zero-one (the two best sequences give it) or a sum over
+  tokens of multiples of one number (`seqpa/_kernel/max_loss.py` finds it).
+
+Loss-augmented updates ask for the margin ρ and take the sequence of the highest score + ρ: that is
+the max-loss update of the cost ρ², whose root is ρ. The theorems hold for this cost, and are
+printed for it.
 
 AROW and mini-batches of sentences are refused (`check_covered`): no theorem here is about them.
 """
@@ -16,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +30,11 @@ from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.schemes import spans
 from seqpa.sequence.costs import SequenceCost, sequence_cost
+from seqpa.sequence.decoder import Decoder
+from seqpa.sequence.encode import Encoded
 from seqpa.sequence.learner import ALGORITHMS, Epoch
 from seqpa.sequence.tagger import SequenceTagger
+from seqpa.sequence.weights import padded
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,8 @@ class Certificate:
     ----------
     parts : tuple of (str, tuple of Bound)
         What u is, and the bounds beside it.
+    squared : bool, default False
+        Whether the theorems' cost ρ is the square of the tagger's, as with loss-augmented updates.
 
     Examples
     --------
@@ -47,6 +56,7 @@ class Certificate:
     """
 
     parts: tuple[tuple[str, tuple[Bound, ...]], ...]
+    squared: bool = False
 
     @property
     def holds(self) -> bool:
@@ -54,8 +64,9 @@ class Certificate:
         return not any(bound.violated for _, bounds in self.parts for bound in bounds)
 
     def __str__(self) -> str:
+        of = ", where ρ is the square of the cost" if self.squared else ""
         return "\n\n".join(
-            f"Loss bounds of the whole run, beside {comparator}\n"
+            f"Loss bounds of the whole run{of}, beside {comparator}\n"
             + certificate([bound for bound in bounds if bound.applies])
             for comparator, bounds in self.parts
         )
@@ -126,6 +137,8 @@ def certify(tagger: SequenceTagger, corpus: Corpus, epochs: Sequence[Epoch]) -> 
         raise SeqpaError("a certificate needs every epoch of the run, made with record=True")
     orders, record = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     cost = sequence_cost(tagger.cost, tagger.classes_)
+    squared = tagger.update == "loss-augmented"
+    costs = record[:, 3] ** 2 if squared else record[:, 3]
 
     def bounds(losses: NDArray[np.float64], distance2: float) -> tuple[Bound, ...]:
         rounds = Rounds(
@@ -134,19 +147,22 @@ def certify(tagger: SequenceTagger, corpus: Corpus, epochs: Sequence[Epoch]) -> 
             losses=record[:, 0],
             taus=record[:, 1],
             norms2=record[:, 2],
-            costs=record[:, 3],
+            costs=costs,
             comparator_losses=losses[orders],
             distance2=distance2,
             C=tagger.C,
         )
         return tuple(check(rounds))
 
-    parts = [("u = 0", bounds(np.sqrt(_largest_costs(tagger, corpus, cost)), 0.0))]
-    if cost.kind == "zero-one":
-        losses = _zero_one_losses(tagger, corpus)
+    largest = _largest_costs(tagger, corpus, cost)
+    parts = [("u = 0", bounds(largest if squared else np.sqrt(largest), 0.0))]
+    if cost.kind == "zero-one" or cost.is_whole:
+        losses = _losses_of_trained(tagger, corpus, cost)
         distance2 = tagger.trained_.weights.squared_norm()
-        parts.append(("u = the trained weights", bounds(losses, distance2)))
-    return Certificate(tuple(parts))
+        parts.append(
+            (f"u = the trained weights, ‖u‖² = {distance2:.6g}", bounds(losses, distance2))
+        )
+    return Certificate(tuple(parts), squared)
 
 
 def _largest_costs(
@@ -167,15 +183,35 @@ def _largest_costs(
     return np.array([len(spans(sentence)) + len(sentence) for sentence in corpus.y], np.float64)
 
 
-def _zero_one_losses(tagger: SequenceTagger, corpus: Corpus) -> NDArray[np.float64]:
-    """ℓ_ML of the tagger's weights: how far the best wrong sequence is from losing by 1."""
-    tagging = tagger.trained_.tagging
-    encoded, decoder = tagging.prepared(corpus)
+def _losses_of_trained(
+    tagger: SequenceTagger, corpus: Corpus, cost: SequenceCost
+) -> NDArray[np.float64]:
+    """ℓ_ML of the tagger's weights: how far the worst sequence is from losing by its margin."""
+    encoded, decoder = tagger.trained_.tagging.prepared(corpus)
     index = {label: k for k, label in enumerate(tagger.classes_)}
-    losses = np.zeros(len(corpus))
-    for i, (gold, best) in enumerate(zip(corpus.y, tagger.predict_nbest(corpus, 2), strict=True)):
-        wrong = [score for score, labels in best if labels != gold]
-        if wrong:
-            path: Any = np.array([index[label] for label in gold], np.int32)
-            losses[i] = max(0.0, wrong[0] + 1.0 - decoder.score(encoded, i, path))
-    return losses
+    gold = np.array([index[label] for sentence in corpus.y for label in sentence], np.int32)
+    if cost.kind == "zero-one":
+        values = [_best_wrong(encoded, decoder, i, gold) for i in range(len(corpus))]
+    else:
+        K, unit = len(tagger.classes_), cost.unit
+        table = cost.in_units(K, padded(K))
+        if tagger.update == "loss-augmented":
+            values = [
+                decoder.loss_augmented(encoded, i, gold, table, unit) for i in range(len(corpus))
+            ]
+        else:
+            values = [
+                decoder.max_loss(encoded, i, gold, table, unit)[0] for i in range(len(corpus))
+            ]
+    right = [
+        decoder.score(encoded, i, gold[slice(*encoded.starts[i : i + 2])])
+        for i in range(len(corpus))
+    ]
+    return np.maximum(np.array(values) - np.array(right), 0.0)
+
+
+def _best_wrong(encoded: Encoded, decoder: Decoder, i: int, gold: NDArray[np.int32]) -> float:
+    """score + 1 of the best wrong sequence: one of the two best of all."""
+    own = gold[slice(*encoded.starts[i : i + 2])].tolist()
+    wrong = [score for score, labels in decoder.nbest(encoded, i, 2) if labels != own]
+    return wrong[0] + 1.0 if wrong else -np.inf

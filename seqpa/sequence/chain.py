@@ -6,6 +6,7 @@ A chain scores a label sequence by the weights of its tokens' features and of it
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -30,7 +31,7 @@ def frozen_chain(weights: FrozenWeights, rules: Penalties) -> Chain:
     transitions = np.zeros((K, padded(K)), np.float32)
     transitions[:, :K] = weights.transitions
     transitions[:, :K][rules.pairs < 0] = FORBIDDEN
-    return _chain(weights.stores(), transitions, rules)
+    return chain_over(weights.stores(), transitions, rules)
 
 
 def training_chain(weights: TrainingWeights, rules: Penalties) -> Chain:
@@ -38,10 +39,10 @@ def training_chain(weights: TrainingWeights, rules: Penalties) -> Chain:
     present = weights.transitions[:, : weights.n_labels]
     present[present <= FORBIDDEN / 2] = 0.0  # forbidden before, perhaps by other rules
     present[rules.pairs < 0] = FORBIDDEN
-    return _chain(weights.stores(), weights.transitions, rules)
+    return chain_over(weights.stores(), weights.transitions, rules)
 
 
-def _chain(stores: tuple[Store, Store | None], transitions: Float32, rules: Penalties) -> Chain:
+def chain_over(stores: tuple[Store, Store | None], transitions: Float32, rules: Penalties) -> Chain:
     """The chain over `transitions` (labels, width), which already hold the penalties; nothing
     leads to the columns behind the last label, which only fill the width."""
     n_labels, width = transitions.shape
@@ -98,14 +99,17 @@ def _rule_arrays(rules: Penalties, width: int) -> _RuleArrays:
     )
 
 
-def max_loss_search(cost: Float32, n_labels: int, longest: int) -> tuple[MaxLoss, Int32]:
+def max_loss_search(
+    cost: Float32, unit: float, n_labels: int, longest: int
+) -> tuple[MaxLoss, Int32]:
     """The kernel's search for argmax score + √ρ, with a small table, and where it writes the path.
 
-    cost : (labels, width) whole numbers
+    cost : (labels, width) whole numbers: how often each pair costs `unit`
     """
     width, longest = padded(n_labels), max(longest, 1)
     path: NDArray[np.int32] = np.zeros(longest, np.int32)
     search = MaxLoss(
+        root=math.sqrt(unit),
         worst=cost[:, :n_labels].max(axis=1).astype(np.int64),
         path=path,
         after=np.zeros((longest, width)),

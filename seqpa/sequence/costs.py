@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from traceback import walk_tb
 from typing import Any
@@ -17,7 +19,9 @@ from seqpa.errors import SeqpaError, did_you_mean
 
 CostFunction = Callable[[Sequence[Any], Sequence[Any]], float]
 NAMES = ("hamming", "zero-one", "span")
-LARGEST_WHOLE = 1000  # the exact max-loss update goes through all sums of costs
+# The exact max-loss update goes through all sums of costs: so many units each may be, and a unit is
+# so many times smaller than 1, at most.
+LARGEST_WHOLE = 1000
 
 
 def hamming(gold: Sequence[str], predicted: Sequence[str]) -> float:
@@ -127,11 +131,39 @@ class SequenceCost:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is a sum over tokens of whole numbers, none larger than `LARGEST_WHOLE`."""
+        """Whether it is a sum over tokens of multiples of one number, none above `LARGEST_WHOLE`
+        times it."""
+        return self.unit > 0.0
+
+    @cached_property
+    def unit(self) -> float:
+        """The largest number of which every pair of labels costs a multiple; 0 where there is none.
+
+        Examples
+        --------
+        >>> sequence_cost({"A": {"B": 2.5}, "B": {"A": 1.5}}, ["A", "B"]).unit
+        0.5
+        """
         if self.kind == "hamming":
-            return True
-        whole = bool((self.matrix == np.floor(self.matrix)).all())
-        return self.kind == "matrix" and whole and self.matrix.max(initial=0) <= LARGEST_WHOLE
+            return 1.0
+        if self.kind != "matrix" or not np.isfinite(self.matrix).all():
+            return 0.0
+        return common_unit(np.unique(self.matrix[self.matrix > 0]).tolist())
+
+    def in_units(self, n_labels: int, width: int) -> NDArray[np.float32]:
+        """`by_label` in multiples of `unit`: whole numbers.
+
+        Parameters
+        ----------
+        n_labels : int
+        width : int
+            So many columns, zero behind the last label.
+
+        Returns
+        -------
+        float32 (labels, width)
+        """
+        return np.rint(self.by_label(n_labels, width) / np.float64(self.unit)).astype(np.float32)
 
     def by_label(self, n_labels: int, width: int) -> NDArray[np.float32]:
         """What each label (column) costs in place of another (row), for a cost that is a sum.
@@ -187,6 +219,36 @@ class SequenceCost:
         if self.kind == "matrix":
             return float(self.matrix[gold, predicted].sum(dtype=np.float64))
         return self.function(gold.tolist(), predicted.tolist())
+
+
+def common_unit(numbers: Sequence[float]) -> float:
+    """The largest number of which all are multiples, none more than `LARGEST_WHOLE` times it.
+
+    Parameters
+    ----------
+    numbers : sequence of float
+        Positive, exact to float32.
+
+    Returns
+    -------
+    float
+        0 where there is none.
+
+    Examples
+    --------
+    >>> common_unit([0.5, 2.0]), common_unit([20.0, 30.0]), common_unit([1.0, 2**0.5])
+    (0.5, 10.0, 0.0)
+    """
+    if not numbers:
+        return 1.0
+    largest = max(numbers)
+    for parts in range(1, LARGEST_WHOLE + 1):
+        times = [round(number * parts) for number in numbers]
+        # float32 is exact to 6e-8 of a number.
+        if all(abs(t - n * parts) <= 2e-7 * t for t, n in zip(times, numbers, strict=True)):
+            unit = math.gcd(*times) / parts
+            return unit if largest <= (LARGEST_WHOLE + 0.5) * unit else 0.0
+    return 0.0
 
 
 def _told(error: Exception, function: CostFunction, length: int) -> str:

@@ -128,23 +128,35 @@ class Decoder:
         return [(float(scores[t, label]), self.obeying(encoded, i, fixed).tolist())]
 
     def max_loss(
-        self, encoded: Encoded, i: int, given: Int32, cost: Float32
+        self, encoded: Encoded, i: int, given: Int32, cost: Float32, unit: float = 1.0
     ) -> tuple[float, Int32]:
         """The sequence ỹ of sentence i with the highest score + √ρ, and that value, exactly.
 
         Less the score of the right labels, the value is their max-loss (PA 2006, Eq. 52).
 
         given : the labels of all tokens; −1 is none
-        cost : (labels, width) what each label costs, whole numbers; see `SequenceCost.by_label`
+        cost, unit : (labels, width) whole numbers, what each label costs in units; see
+            `SequenceCost.in_units`
         """
         begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
         if begin == end:
             return 0.0, given[:0]
         work, _ = scratch(self.n_labels, end - begin, again=True, cost=cost)
-        search, path = max_loss_search(cost, self.n_labels, end - begin)
+        search, path = max_loss_search(cost, unit, self.n_labels, end - begin)
         while not search.run(self.chain, sequences(encoded), i, given, work):
             larger_table(search)
         return search.found()[0], path
+
+    def loss_augmented(
+        self, encoded: Encoded, i: int, given: Int32, cost: Float32, unit: float = 1.0
+    ) -> float:
+        """The highest score + ρ of any label sequence of sentence i; see `max_loss`."""
+        begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
+        if begin == end:
+            return 0.0
+        work, _ = scratch(self.n_labels, end - begin, again=True, cost=cost)
+        search, _ = max_loss_search(cost, unit, self.n_labels, end - begin)
+        return search.most(self.chain, sequences(encoded), i, given, unit, work)
 
     def score(self, encoded: Encoded, i: int, path: Int32) -> float:
         """w·Φ(x, y) of one label sequence of sentence i."""

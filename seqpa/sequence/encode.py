@@ -250,6 +250,8 @@ class FeatureEncoder:
                     column.learn(own)
             return self.words(ids)
         found = self.words(ids)
+        if not any(fresh):
+            return found
         values = [c.values_of(list(own)) for c, own in zip(self._words, fresh, strict=True)]
         self._layout.add_unknown(found, values)
         return found

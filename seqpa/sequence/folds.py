@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 
 def contiguous_folds(n_sentences: int, n_folds: int) -> list[range]:
     """Cut sentences into blocks that follow one another, as even as can be.
@@ -32,4 +34,4 @@ def contiguous_folds(n_sentences: int, n_folds: int) -> list[range]:
         raise ValueError(f"n_folds is {n_folds}: a whole number of at least 1 is needed")
     count = min(n_folds, n_sentences)
     edges = [n_sentences * fold // count for fold in range(count + 1)] if count else [0]
-    return [range(start, stop) for start, stop in zip(edges, edges[1:], strict=False)]
+    return [range(start, stop) for start, stop in pairwise(edges)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +18,93 @@ from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import Encoded, FeatureEncoder
 from seqpa.sequence.presets import preset
 from seqpa.sequence.resources import Arrays
+from seqpa.sequence.seen import SeenText
 
 Extractor = Callable[[Sequence[Any]], Sequence[Any]]
+# The cells of all tokens, a list for each column, and the sentences' lengths.
+Cells: TypeAlias = "tuple[list[list[str]], NDArray[np.int64]]"
+
+
+class ColumnChain(Protocol):
+    """What predicts columns that are not given: a `seqpa.sequence.chained.Chain`."""
+
+    taggers: dict[str, Any]
+    parameters: dict[str, Mapping[str, Any]]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The columns that are predicted."""
+
+    @property
+    def levels(self) -> int:
+        """How many taggers stand one inside the other, at most."""
+
+    def check(self, columns: Sequence[str]) -> None:
+        """Raise a SeqpaError unless each column can be predicted from those before it."""
+
+    def cells(self, X: Any, columns: Sequence[str], n_jobs: int = 1) -> Cells:
+        """The cells of sentences, some of them predicted."""
+
+
+@dataclass(slots=True)
+class PredictedCorpus(Corpus):
+    """A corpus whose predicted columns are there already."""
 
 
 class FeatureSource:
     """Encodes sentences with templates, or with tokens that already are features.
 
     Built by `choose`, from the `features` that the user gave and a first look at the tokens.
+
+    Attributes
+    ----------
+    encoder : FeatureEncoder or DictEncoder
+    function : callable or None
+        The user's own, which makes features of a sentence.
+    chain : ColumnChain or None
+        Predicts columns that sentences do not have.
+    seen : SeenText
+        Which sentences were learned from.
     """
 
-    def __init__(self, encoder: FeatureEncoder | DictEncoder, function: Extractor | None) -> None:
+    def __init__(
+        self,
+        encoder: FeatureEncoder | DictEncoder,
+        function: Extractor | None,
+        chain: ColumnChain | None = None,
+        seen: SeenText | None = None,
+    ) -> None:
         self.encoder = encoder
         self.function = function
+        self.chain: ColumnChain | None = None
+        self.seen = SeenText() if seen is None else seen
+        if chain is not None:
+            self.attach(chain)
+
+    def attach(self, chain: ColumnChain) -> None:
+        """Have columns predicted, which are checked against those that templates look at."""
+        if not isinstance(self.encoder, FeatureEncoder):
+            raise SeqpaError(
+                "taggers give columns to templates: they need words, and a preset or templates as "
+                "features"
+            )
+        chain.check(tuple(self.encoder.columns))
+        self.chain = chain
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that sentences must have: those that are not predicted."""
+        if not isinstance(self.encoder, FeatureEncoder):
+            return ("word",)
+        predicted: frozenset[str] = frozenset() if self.chain is None else self.chain.names
+        return tuple(name for name in self.encoder.columns if name not in predicted)
+
+    def cells(self, X: Any, n_jobs: int = 1) -> Cells:
+        """All columns of sentences, where the encoder has templates."""
+        columns = cast("FeatureEncoder", self.encoder).columns
+        if self.chain is None or isinstance(X, PredictedCorpus):
+            return flat_columns(X, columns)
+        return self.chain.cells(X, columns, n_jobs)
 
     @classmethod
     def choose(
@@ -74,11 +149,12 @@ class FeatureSource:
 
     def learn(self, X: Any) -> Encoded:
         """Encode the training sentences, numbering their features afresh."""
-        return self._call(self.encoder.fit_transform, X)
+        self.seen = SeenText()
+        return self._call(self.encoder.fit_transform, X, noted=True)
 
     def extend(self, X: Any) -> Encoded:
         """Encode more training sentences; new features get new numbers, old ones keep theirs."""
-        return self._call(self.encoder.extend_transform, X)
+        return self._call(self.encoder.extend_transform, X, noted=True)
 
     def transform(self, X: Any, walk: template_features.Table | None = None) -> Encoded:
         """Encode sentences to be tagged; unknown features are left out.
@@ -87,15 +163,16 @@ class FeatureSource:
             `FeatureEncoder.transform`.
         """
         if isinstance(self.encoder, FeatureEncoder):
-            return self.encoder.transform(*flat_columns(X, self.encoder.columns), walk)
+            return self.encoder.transform(*self.cells(X), walk)
         return self._call(self.encoder.transform, X)
 
     @property
     def n_pair_features(self) -> int | None:
         """How many features on label pairs there are; None where no template asks for any."""
         encoder = self.encoder
-        has_pairs = isinstance(encoder, FeatureEncoder) and any(t.pair for t in encoder.templates)
-        return encoder.n_pair_features if has_pairs else None
+        if isinstance(encoder, DictEncoder) or encoder.pairs is None:
+            return None
+        return encoder.n_pair_features
 
     def to_arrays(
         self, keep: NDArray[np.bool_], keep_pairs: NDArray[np.bool_] | None
@@ -105,9 +182,12 @@ class FeatureSource:
             return self.encoder.to_arrays(keep, keep_pairs)
         return self.encoder.to_arrays(keep)
 
-    def _call(self, encode: Callable[..., Encoded], X: Any) -> Encoded:
+    def _call(self, encode: Callable[..., Encoded], X: Any, noted: bool = False) -> Encoded:
         if isinstance(self.encoder, FeatureEncoder):
-            return encode(*flat_columns(X, self.encoder.columns))
+            columns, lengths = self.cells(X)
+            if noted:
+                self.seen.add(columns[0], lengths.tolist())
+            return encode(columns, lengths)
         check_sentences(X)
         if self.function is None:
             return encode(X)
@@ -195,7 +275,7 @@ def token_kind(X: Any) -> str:
     return "words"
 
 
-def flat_columns(X: Any, columns: Sequence[str]) -> tuple[list[list[str]], NDArray[np.int64]]:
+def flat_columns(X: Any, columns: Sequence[str]) -> Cells:
     """One list of cells over all tokens for each column, and the sentences' lengths.
 
     >>> flat_columns([[("Rain", "N"), ("fell", "V")], [("Stop", "V")]], ("word", "pos"))
@@ -237,18 +317,8 @@ def _not_a_tuple(X: Any, columns: Sequence[str]) -> SeqpaError:
     raise AssertionError("every token is a tuple of the columns")
 
 
-def flat_labels(X: Any, y: Any) -> list[str]:
-    """The labels of all tokens in one list, checked against the sentences."""
-    flat = given_labels(X, y)
-    if None in flat:
-        ends = np.cumsum(lengths_of(X))
-        sentence = int(np.searchsorted(ends, flat.index(None), side="right")) + 1
-        raise SeqpaError(f"sentence {sentence}: a token has no label, None: it is needed here")
-    return cast("list[str]", flat)
-
-
 def given_labels(X: Any, y: Any) -> list[str | None]:
-    """The labels of all tokens in one list, None where one is not given; checked likewise."""
+    """The labels of all tokens in one list, None where one is not given; checked against X."""
     if isinstance(X, Corpus) and y is None:
         if X.labels is None:
             raise SeqpaError("the corpus has no labels to learn from")

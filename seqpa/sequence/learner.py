@@ -7,14 +7,18 @@ function, look for a competitor among the n best, and give a full store more mem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import trainer as kernel
+from seqpa._kernel.chain import Chain
+from seqpa._kernel.max_loss import MaxLoss
+from seqpa._kernel.sequences import Scratch
 from seqpa._kernel.steps import CODES as STEPS
 from seqpa._kernel.store import SMALLEST, SparseDelta
 from seqpa.core.steps import is_finite
@@ -50,6 +54,7 @@ UPDATES = ("prediction-based", "loss-augmented", "max-loss", "n-best")
 LARGEST = 1e15
 NO_WEIGHTS: NDArray[np.float64] = np.zeros(0)  # every sentence counts as one
 _UNKNOWN = -1.0
+Progress = Callable[[int, int], None]  # how many sentences are done, and of how many
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,9 @@ class Epoch:
     seconds : float
         How long training took, without the dev set.
     dev_score : None or float
-        The score on the dev set: span F1 where labels mark spans, else token accuracy.
+        The score on the dev set.
+    dev_metric : "F1" or "accuracy"
+        What that score is: the F1 of spans where all labels mark spans, else token accuracy.
     best : bool
         Whether these weights are the best so far, and so the ones that are kept.
     """
@@ -96,6 +103,7 @@ class Epoch:
     seconds: float = 0.0
     dev_score: float | None = None
     best: bool = True
+    dev_metric: str = "accuracy"
 
     def plus(self, other: Epoch) -> Epoch:
         """The sums of both, as one pass without a record."""
@@ -154,9 +162,9 @@ class ChainLearner:
         the margin √ρ. Loss-augmented takes argmax score + ρ, which Viterbi finds where ρ is a sum
         over tokens, and asks for the margin ρ itself. Max-loss takes argmax score + √ρ (Eq. 50),
         exactly: for the zero-one cost it is the best or the second-best sequence, for sums of whole
-        numbers Viterbi over labels and costs finds it (`seqpa/_kernel/max_loss.py`). N-best takes
-        the argmax of score + √ρ among the `n_best` sequences of the highest score: an
-        approximation, for every cost.
+        numbers, or multiples of one number, Viterbi over labels and costs finds it
+        (`seqpa/_kernel/max_loss.py`). N-best takes the argmax of score + √ρ among the `n_best`
+        sequences of the highest score: an approximation, for every cost.
     batch_size : so many sentences make one step (see `seqpa.sequence.batches`)
     """
 
@@ -193,7 +201,8 @@ class ChainLearner:
         if self.update == "max-loss" and not (self.cost.kind == "zero-one" or self.cost.is_whole):
             raise SeqpaError(
                 f"update 'max-loss' is for the cost 'zero-one' and for sums over tokens of whole "
-                f"numbers up to {LARGEST_WHOLE} ('hamming', a matrix, a Hierarchy): choose "
+                f"numbers up to {LARGEST_WHOLE}, or of so many times one number ('hamming', a "
+                f"matrix, a Hierarchy): choose "
                 f"update='n-best' (an approximation among the n best sequences) or "
                 f"'prediction-based'"
             )
@@ -213,6 +222,7 @@ class ChainLearner:
         order: NDArray[np.int64],
         record: bool = False,
         importance: NDArray[np.float64] = NO_WEIGHTS,
+        progress: Progress | None = None,
     ) -> Epoch:
         """Train once on the sentences named by `order`; the weights and their clock move on.
 
@@ -227,12 +237,17 @@ class ChainLearner:
             Keep `Epoch.order` and `Epoch.record`.
         importance : (sentences,) array
             What the C of each sentence is multiplied by; empty for nothing.
+        progress : callable, optional
+            Is told now and then how many sentences are done, and of how many.
 
         Returns
         -------
         Epoch
         """
-        return self.trained_on(weights, encoded, gold, order, record, importance)[0]
+        done, _ = self.trained_on(
+            weights, encoded, gold, order, record, importance, progress=progress
+        )
+        return done
 
     def trained_on(
         self,
@@ -242,44 +257,22 @@ class ChainLearner:
         order: NDArray[np.int64],
         record: bool = False,
         importance: NDArray[np.float64] = NO_WEIGHTS,
+        bench: Bench | None = None,
+        progress: Progress | None = None,
     ) -> tuple[Epoch, NDArray[np.int32]]:
-        """`epoch`, and behind it what was predicted for the last sentence."""
+        """`epoch`, and behind it what was predicted for the last sentence.
+
+        bench : keeps what training works with, from one call to the next
+        """
+        bench = Bench() if bench is None else bench
         if self.batch_size > 1:
-            return self._batch_epoch(weights, encoded, gold, order, record, importance)
-        chain = training_chain(weights, self.rules)
-        lengths = np.diff(encoded.starts)
-        longest = max(1, int(lengths.max(initial=0)))
-        right, guess, rival = np.zeros((3, longest), np.int32)
+            return self._batch_epoch(weights, encoded, gold, order, record, importance, progress)
         competing = self._looks_among_nbest
         predicting = self.update == "prediction-based"
-        costs = None if competing or predicting else self._costs(weights.n_labels)
-        max_loss = None
-        if self.update == "max-loss" and costs is not None:
-            max_loss, _ = max_loss_search(costs, weights.n_labels, longest)
-        trainer = kernel.Trainer(
-            chain=chain,
-            update=kernel.UPDATES["prediction-based" if competing else self.update],
-            max_loss=max_loss,
-            step=STEPS[ALGORITHMS[self.algorithm]],
-            C=self.C,
-            cost_kind=kernel.COSTS[self.cost.kind],
-            cost=self.cost.matrix,
-            trans=weights.transitions.reshape(-1),
-            trans_sums=weights.transition_sums.reshape(-1),
-            trans_gains=weights.transition_gains.reshape(-1),
-            delta=_difference(encoded.starts, encoded.indptr),
-            pair_delta=_difference(encoded.starts, encoded.pair_indptr),
-            trans_delta=_difference(encoded.starts, np.arange(encoded.starts[-1] + 1)),
-            right=right,
-            guess=guess,
-            rival=rival,
-            averaging=self.average,
-            second_order=weights.second_order,
-            clock=weights.clock_array,
-        )
+        tools = bench.tools(self, weights, _Size.of(encoded), gold.min(initial=0) < 0)
+        chain, trainer = tools.chain, tools.trainer
+        work, path, guess = tools.work, tools.path, tools.guess
         data = sequences(encoded)
-        again = costs is not None or gold.min(initial=0) < 0
-        work, path = scratch(weights.n_labels, longest, again, costs)
         rows = np.zeros((len(order) if record else 0, 4))
         predicted = _Mistakes()
         given_path, given_cost = False, _UNKNOWN
@@ -294,16 +287,20 @@ class ChainLearner:
                     predicted,
                 )
                 given_path = True
-            part = order[: position + 1] if competing else order
+            # The kernel returns after so many sentences; where it does changes nothing.
+            piece = 1 if competing else _piece(order, progress)
+            part = order[: position + piece]
             status = trainer.epoch(
                 data, gold, importance, part, given_path, given_cost, NO_LABELS, work, rows
             )
             if status == kernel.TOO_FAR:
                 raise too_far(int(order[trainer.get_position()]))
+            if progress is not None:
+                progress(trainer.get_position(), len(order))
             given_path = status not in (kernel.DONE, kernel.NEEDS_TABLE)
             given_cost = _UNKNOWN
-            if status == kernel.NEEDS_TABLE and max_loss is not None:
-                larger_table(max_loss)
+            if status == kernel.NEEDS_TABLE and tools.max_loss is not None:
+                larger_table(tools.max_loss)
             if status == kernel.NEEDS_SPACE:
                 chain.replace_stores(*weights.grow())
             if status != kernel.DONE and self.cost.kind == "python":
@@ -314,6 +311,7 @@ class ChainLearner:
         if competing:  # the kernel counted against the competitor, which need not be the prediction
             wrong, wrong_tokens, cost = predicted.sentences, predicted.tokens, sum(predicted.costs)
             rows[:, 3] = predicted.costs if record else 0.0
+        lengths = np.diff(encoded.starts)
         done = Epoch(
             sentences=len(order),
             tokens=int(lengths[order].sum()),
@@ -327,7 +325,49 @@ class ChainLearner:
             record=rows if record else None,
         )
         last = predicted.path if competing else path if predicting else guess
-        return done, last[: int(lengths[order[-1]]) if len(order) else 0]
+        return done, last[: int(lengths[order[-1]]) if len(order) else 0].copy()
+
+    def tools(self, weights: TrainingWeights, size: _Size, again: bool) -> _Tools:
+        """What training works with, for sentences of at most this size.
+
+        again : whether some labels are not given, so that sentences are decoded again
+        """
+        chain = training_chain(weights, self.rules)
+        longest = max(1, size.tokens)
+        right, guess, rival = np.zeros((3, longest), np.int32)
+        competing = self._looks_among_nbest
+        costs, max_loss, n_labels = None, None, weights.n_labels
+        if self.update == "loss-augmented":
+            costs = self.cost.by_label(n_labels, padded(n_labels))
+        elif self.update == "max-loss" and not competing:
+            costs = self.cost.in_units(n_labels, padded(n_labels))
+            max_loss, _ = max_loss_search(costs, self.cost.unit, n_labels, longest)
+        trainer = kernel.Trainer(
+            chain=chain,
+            update=kernel.UPDATES["prediction-based" if competing else self.update],
+            max_loss=max_loss,
+            step=STEPS[ALGORITHMS[self.algorithm]],
+            C=self.C,
+            cost_kind=kernel.COSTS[self.cost.kind],
+            cost=self.cost.matrix,
+            trans=weights.transitions.reshape(-1),
+            trans_sums=weights.transition_sums.reshape(-1),
+            trans_gains=weights.transition_gains.reshape(-1),
+            delta=_difference(size.features),
+            pair_delta=_difference(size.pair_features),
+            trans_delta=_difference(size.tokens),
+            right=right,
+            guess=guess,
+            rival=rival,
+            averaging=self.average,
+            second_order=weights.second_order,
+            clock=weights.clock_array,
+        )
+        again = again or costs is not None
+        work, path = scratch(weights.n_labels, longest, again, costs)
+        return _Tools(
+            self, weights.transitions, size, again, chain, trainer, max_loss, work, path, guess
+        )
 
     def _batch_epoch(
         self,
@@ -337,6 +377,7 @@ class ChainLearner:
         order: NDArray[np.int64],
         record: bool,
         importance: NDArray[np.float64] = NO_WEIGHTS,
+        progress: Progress | None = None,
     ) -> tuple[Epoch, NDArray[np.int32]]:
         """The same, with one step for every `batch_size` sentences."""
         from seqpa.sequence import batches
@@ -349,6 +390,8 @@ class ChainLearner:
         rows = np.zeros((len(order), 4))
         wrong_sentences = wrong_tokens = 0
         for first in range(0, len(order), self.batch_size):
+            if progress is not None:
+                progress(first, len(order))
             batch = order[first : first + self.batch_size]
             chain = training_chain(weights, self.rules)
             differences, positions = [], []
@@ -400,9 +443,6 @@ class ChainLearner:
         """Whether the competitor is found in Python, among the best sequences."""
         return self.update == "n-best" or (self.update == "max-loss" and not self.cost.is_whole)
 
-    def _costs(self, n_labels: int) -> NDArray[np.float32]:
-        return self.cost.by_label(n_labels, padded(n_labels))
-
     def _cost(self, gold: NDArray[np.int32], predicted: NDArray[np.int32]) -> float:
         return self.cost.of_numbers(gold, predicted, self.labels)
 
@@ -442,15 +482,20 @@ class ChainLearner:
         return best_cost
 
 
+def _piece(order: NDArray[np.int64], progress: Progress | None) -> int:
+    """After how many sentences progress is told: some hundred times, if it is asked for."""
+    return len(order) if progress is None else max(64, len(order) // 100)
+
+
 def _n_wrong(gold: NDArray[np.int32], predicted: NDArray[np.int32]) -> int:
     """How many of the labels given were not predicted."""
     return int(np.count_nonzero((gold != predicted) & (gold >= 0)))
 
 
-def _difference(starts: NDArray[np.int64], indptr: NDArray[np.int64] | None) -> SparseDelta:
+def _difference(features: int) -> SparseDelta:
     """Memory for the difference of any sentence: two labels of every feature. What is not touched
     of it costs nothing."""
-    most = 0 if indptr is None else 2 * int(np.diff(indptr[starts]).max(initial=0))
+    most = 2 * features
     slots = max(SMALLEST, 1 << (2 * most + 1).bit_length())
     return SparseDelta(
         places=np.empty(most, np.int64),
@@ -465,6 +510,85 @@ def too_far(sentence: int) -> SeqpaError:
         f"sentence {sentence + 1}: the weights would move by more than {kernel.LONGEST:g}: bring "
         f"feature values and costs nearer to 1, or choose the algorithm 'pa-i' with a small C"
     )
+
+
+class _Size(NamedTuple):
+    """The most tokens, features and features of label pairs that a sentence has."""
+
+    tokens: int
+    features: int
+    pair_features: int
+
+    @classmethod
+    def of(cls, encoded: Encoded) -> _Size:
+        starts, pairs = encoded.starts, encoded.pair_indptr
+
+        def most(indptr: NDArray[np.int64]) -> int:
+            return int(np.diff(indptr[starts]).max(initial=0))
+
+        if len(starts) == 2:  # online, arrays would take longer
+            pair_features = 0 if encoded.pair_features is None else len(encoded.pair_features)
+            return cls(int(starts[1]), len(encoded.features), pair_features)
+        return cls(
+            int(np.diff(starts).max(initial=0)),
+            most(encoded.indptr),
+            0 if pairs is None else most(pairs),
+        )
+
+    def within(self, other: _Size) -> bool:
+        """Whether no number is larger than the other's."""
+        return self.tokens <= other[0] and self.features <= other[1] and self[2] <= other[2]
+
+    def doubled(self, other: _Size) -> _Size:
+        """Twice as large, and at least as large as the other."""
+        return _Size(*(max(2 * own, least) for own, least in zip(self, other, strict=True)))
+
+
+class _Tools(NamedTuple):
+    """What one learner trains the weights over one array of transitions with."""
+
+    learner: ChainLearner
+    transitions: NDArray[np.float32]
+    size: _Size
+    again: bool
+    chain: Chain
+    trainer: kernel.Trainer
+    max_loss: MaxLoss | None
+    work: Scratch
+    path: NDArray[np.int32]
+    guess: NDArray[np.int32]
+
+
+class Bench:
+    """Keeps what training works with from one lesson to the next: making it takes longer than
+    learning from a sentence with it.
+
+    Weights that were trained without the bench in between need a new one.
+    """
+
+    def __init__(self) -> None:
+        self._tools: _Tools | None = None
+
+    def tools(
+        self, learner: ChainLearner, weights: TrainingWeights, size: _Size, again: bool
+    ) -> _Tools:
+        """Those of the last time, where they fit; for a new pass over such sentences."""
+        tools = self._tools
+        if (
+            tools is not None
+            and tools.learner is learner
+            and tools.transitions is weights.transitions
+            and size.within(tools.size)
+            and (tools.again or not again)
+        ):
+            tools.chain.replace_stores(*weights.stores())  # rows for new features
+            tools.trainer.reset()
+            return tools
+        if tools is not None:  # room for sentences that are longer still
+            size = tools.size if size.within(tools.size) else size.doubled(tools.size)
+        self._tools = None
+        self._tools = tools = learner.tools(weights, size, again)
+        return tools
 
 
 class _Mistakes:

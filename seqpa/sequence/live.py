@@ -8,20 +8,25 @@ after an update, never between.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import strings
+from seqpa._kernel.sequences import Sequences
+from seqpa._kernel.store import Store
 from seqpa.locks import ForkSafeLock
+from seqpa.sequence.chain import NO_LABELS, chain_over, scratch
 from seqpa.sequence.constraints import Penalties, penalties
-from seqpa.sequence.decoder import Decoder
+from seqpa.sequence.decoder import Decoder, no_legal_sequence
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.explain import Evidence
 from seqpa.sequence.pieces import part
 from seqpa.sequence.tagging import cut
 from seqpa.sequence.training import TrainingState
+from seqpa.sequence.weights import Int32, TrainingWeights, padded, tagging_store
 
 _RUN = 2048  # so many tokens are tagged with one look at the weights
 
@@ -47,6 +52,7 @@ class LiveTagging:
         self.constraints = constraints
         self._lock = lock
         self._rules: tuple[list[str], Penalties] | None = None
+        self._own = threading.local()
 
     def predict(
         self, X: Any, fixed: NDArray[np.int32] | None = None, n_jobs: int = 1
@@ -56,12 +62,32 @@ class LiveTagging:
         found: list[list[str]] = []
         for run in cut(encoded.starts, _RUN):
             own = part(encoded, run)
-            numbered, decoder, labels, _ = self._read(own)
-            begin = encoded.starts[run.start]
-            given = None if fixed is None else fixed[begin : begin + own.starts[-1]]
-            path = decoder.decode(numbered, given, run.start)
+            given = NO_LABELS
+            if fixed is not None:
+                begin = encoded.starts[run.start]
+                given = fixed[begin : begin + own.starts[-1]]
+            desk, labels = self._copied(own)
+            bad, path = desk.decode(own, given)
+            if bad >= 0:
+                raise no_legal_sequence(run.start + bad, fixed is not None)
             found += strings.spell(labels, path, own.starts)
         return found
+
+    def _copied(self, encoded: Encoded) -> tuple[_Desk, list[str]]:
+        """This thread's buffers with the present weights of the sentences, and the labels."""
+        n_tokens = int(encoded.starts[-1])
+        with self._lock:
+            state = self.state
+            state.settle()
+            labels, weights = state.labels, state.weights
+            rules = self._penalties(labels)
+            desk: _Desk | None = getattr(self._own, "desk", None)
+            if desk is None or not desk.fits(weights, rules, n_tokens):
+                desk = _Desk(weights, rules, 2 * n_tokens)
+                if n_tokens <= _RUN:
+                    self._own.desk = desk
+            desk.copy(weights, encoded, self.average)
+        return desk, labels
 
     def prepared(self, X: Any) -> tuple[Encoded, Decoder]:
         """The sentences, and a decoder for them alone."""
@@ -99,7 +125,93 @@ class LiveTagging:
             state.settle()
             labels = state.labels
             numbered, weights = state.weights.freeze_for(encoded, self.average)
+        return numbered, Decoder(weights, self._penalties(labels)), labels, weights
+
+    def _penalties(self, labels: list[str]) -> Penalties:
         rules = self._rules
         if rules is None or rules[0] is not labels:
             rules = self._rules = labels, penalties(self.constraints, labels)
-        return numbered, Decoder(weights, rules[1]), labels, weights
+        return rules[1]
+
+
+class _Desk:
+    """One thread's buffers: copies of the weights of some sentences, and what decodes with them.
+
+    Making these takes longer than decoding a sentence, so they stay from one to the next. Features
+    are numbered by their occurrences, as `TrainingWeights.freeze_for` numbers them.
+    """
+
+    def __init__(self, weights: TrainingWeights, rules: Penalties, n_tokens: int) -> None:
+        K, width = weights.n_labels, padded(weights.n_labels)
+        self._rules = rules
+        self._transitions = np.zeros((K, width), np.float32)
+        self._single = _Rows(width)
+        self._pairs = None if weights.n_pair_features is None else _Rows(K * width)
+        self._chain = chain_over(self._stores(), self._transitions, rules)
+        self._scratch, _ = scratch(K, n_tokens)
+        self._path = np.zeros(n_tokens, np.int32)
+
+    def fits(self, weights: TrainingWeights, rules: Penalties, n_tokens: int) -> bool:
+        """Whether these buffers are large enough, and for the same labels and rules."""
+        return (
+            rules is self._rules
+            and weights.n_labels == len(self._transitions)
+            and n_tokens <= len(self._path)
+        )
+
+    def copy(self, weights: TrainingWeights, encoded: Encoded, average: bool) -> None:
+        """Copy the weights that these sentences need. The caller holds the lock."""
+        K, T = weights.n_labels, weights.averaged_over(average)
+        store, pair_store = weights.stores()
+        moved = self._single.copy(store, encoded.features, T, K)
+        pairs = encoded.pair_features
+        if self._pairs is not None and pair_store is not None and pairs is not None:
+            moved |= self._pairs.copy(pair_store, pairs, T, self._pairs.width)
+        if moved:
+            self._chain.replace_stores(*self._stores())
+        self._chain.read_transitions(
+            weights.transitions, weights.transition_sums, T, self._rules.pairs
+        )
+
+    def decode(self, encoded: Encoded, given: Int32) -> tuple[int, Int32]:
+        """The first sentence without a legal label sequence, or −1; the labels of all tokens."""
+        pairs = self._pairs
+        data = Sequences(
+            starts=encoded.starts,
+            indptr=encoded.indptr,
+            features=self._single.numbers[: len(encoded.features)],
+            values=encoded.values,
+            pair_indptr=encoded.pair_indptr,
+            pair_features=None if pairs is None else pairs.numbers,
+            pair_values=encoded.pair_values,
+        )
+        n = len(encoded.starts) - 1
+        bad = self._chain.decode(data, 0, n, given, self._scratch, self._path)
+        return bad, self._path
+
+    def _stores(self) -> tuple[Store, Store | None]:
+        return self._single.store, None if self._pairs is None else self._pairs.store
+
+
+class _Rows:
+    """A growing store for copies of rows: `numbers` counts them."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self._grow(0, 0)
+
+    def _grow(self, n_rows: int, size: int) -> None:
+        # Twice of what is needed now: the next sentence may be longer.
+        self._size = 2 * size
+        self.numbers = np.arange(2 * n_rows, dtype=np.int32)
+        rows, arena = np.zeros((2 * n_rows, 2), np.int32), np.zeros(2 * size, np.float32)
+        self.store = tagging_store(rows, arena, self.width)
+
+    def copy(self, store: Store, features: Int32, T: float, n_labels: int) -> bool:
+        """Copy the rows of these features; whether `store` is another one now."""
+        size = store.size_of_rows(features)
+        grown = size > self._size or len(features) > len(self.numbers)
+        if grown:
+            self._grow(len(features), size)
+        store.freeze_rows(features, T, n_labels, self.store)
+        return grown

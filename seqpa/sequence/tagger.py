@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa.errors import NotTrainedError, SeqpaError, did_you_mean
+from seqpa.errors import SeqpaError, did_you_mean, not_trained
 from seqpa.model import ModelFile, load_state, read_model, save_model, save_state
 from seqpa.sequence import training
 from seqpa.sequence.arguments import (
@@ -19,21 +20,29 @@ from seqpa.sequence.arguments import (
     check_whole,
     dev_pair,
     fixed_indices,
+    fold_counts,
     sentence_weights,
 )
+from seqpa.sequence.chained import FOLDS, chain_of, completed
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.decoder import check_given
 from seqpa.sequence.encode import starts_of
+from seqpa.sequence.epoch_line import epoch_line
 from seqpa.sequence.explain import TokenExplanation, explain
-from seqpa.sequence.inputs import FeatureSource, flat_labels, given_labels, lengths_of
-from seqpa.sequence.learner import ChainLearner, Epoch, Lesson
+from seqpa.sequence.inputs import FeatureSource, given_labels, lengths_of
+from seqpa.sequence.learner import ChainLearner, Epoch, Lesson, Progress
 from seqpa.sequence.live import LiveTagging
 from seqpa.sequence.select import select
 from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.trained import Learned, Trained
 from seqpa.sequence.training import Labels, TrainingData, TrainingState, label_indices
 from seqpa.sequence.weights import TrainingWeights
+
+# How parameters are shown: so that a tagger fits on a screen.
+_SHORT = reprlib.Repr()
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 4
+_SHORT.maxstring = _SHORT.maxother = 60
 
 
 class SequenceTagger:
@@ -74,6 +83,13 @@ class SequenceTagger:
     warm_start : `fit` goes on from the present weights instead of starting from zero
     batch_size : so many sentences make one step: a small quadratic programme instead of a formula
         (algorithms "pa-i", "pa-ii" and "pa-ls"); smoother, and slower
+    taggers : {column: a trained SequenceTagger, or the file of one}
+        Columns that are predicted, in this order; each may look at those that are given and at
+        those before it. Tokens need not have them. The model file holds the taggers too.
+    jackknife : int, or {column: int}
+        Where a tagger in `taggers` learned from the training text, its predictions there come from
+        taggers of the same kind that learned from the rest of it, so many folds in all; the tokens
+        must have the right labels of that column then. 0 takes its own predictions.
 
     Attributes
     ----------
@@ -110,6 +126,8 @@ class SequenceTagger:
         resources: Mapping[str, Any] | None = None,
         warm_start: bool = False,
         batch_size: int = 1,
+        taggers: Mapping[str, Any] | None = None,
+        jackknife: Any = FOLDS,
     ) -> None:
         self.features = features
         self.columns = columns
@@ -129,12 +147,19 @@ class SequenceTagger:
         self.resources = resources
         self.warm_start = warm_start
         self.batch_size = batch_size
+        self.taggers = taggers
+        self.jackknife = jackknife
         self._learned = Learned()
 
     # Training
 
     def fit(
-        self, X: Any, y: Any = None, dev: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        dev: Any = None,
+        sample_weight: Any = None,
+        verbose: int = 0,
     ) -> SequenceTagger:
         """Train on sentences and their labels.
 
@@ -148,6 +173,8 @@ class SequenceTagger:
             The weights of the epoch that is best there are kept.
         sample_weight : None, or a number for each sentence
             Scales C.
+        verbose : int
+            1 prints a line for each epoch.
 
         Returns
         -------
@@ -156,8 +183,9 @@ class SequenceTagger:
         """
         epochs = self.training(X, y, dev, sample_weight=sample_weight)
         del X, y  # a corpus that nobody else holds goes when it is encoded
-        for _ in epochs:
-            pass
+        for epoch in epochs:
+            if verbose:
+                print(epoch_line(epoch, self.epochs), flush=True)
         return self
 
     def training(
@@ -168,6 +196,7 @@ class SequenceTagger:
         *,
         record: bool = False,
         sample_weight: Any = None,
+        progress: Progress | None = None,
     ) -> Iterator[Epoch]:
         """`fit`, epoch by epoch, with usable weights after each.
 
@@ -186,6 +215,8 @@ class SequenceTagger:
             Keep what the loss bounds need of every sentence in `Epoch.order` and `Epoch.record`.
         sample_weight : None, or a number for each sentence
             Scales C.
+        progress : callable, optional
+            Is told within an epoch how many sentences are done, and of how many.
 
         Yields
         ------
@@ -196,6 +227,7 @@ class SequenceTagger:
         flat = self._nonempty(given_labels(X, y))
         importance = sentence_weights(sample_weight, len(X), self.algorithm)
         dev_set = dev_pair(dev)
+        X = self._completed(X)
         learned = self._learned
         before = learned.set_aside()
         if learned.resumed and learned.training is not None:
@@ -223,6 +255,7 @@ class SequenceTagger:
         self._check_data(state, data)
         learner = self._learner(state.labels)
         check_given(data.gold, encoded.starts, learner.rules, state.labels)
+        training.warn_of_silence(state.labels, dev_set, self.patience)
         del X, y, flat
         epochs = training.run(
             state,
@@ -233,6 +266,7 @@ class SequenceTagger:
             patience=self.patience,
             shuffle=self.shuffle,
             record=record,
+            progress=progress,
         )
         seen_with = self._what_is_seen()
         try:
@@ -384,7 +418,31 @@ class SequenceTagger:
     def _choose_source(self, X: Any, flat: Labels) -> FeatureSource:
         cutoff = int(self.cutoff) if isinstance(self.cutoff, np.integer) else self.cutoff
         labels = training.with_new([], flat)
-        return FeatureSource.choose(self.features, self.columns, cutoff, self.resources, X, labels)
+        source = FeatureSource.choose(
+            self.features, self.columns, cutoff, self.resources, X, labels
+        )
+        self._attach_taggers(source)
+        return source
+
+    def _column_taggers(self) -> dict[str, SequenceTagger]:
+        """The taggers of the columns that are predicted; those named by their files are loaded."""
+        return {
+            name: SequenceTagger.load(tagger) if isinstance(tagger, (str, Path)) else tagger
+            for name, tagger in (self.taggers or {}).items()
+        }
+
+    def _attach_taggers(self, source: FeatureSource) -> None:
+        if self.taggers:
+            source.attach(chain_of(self._column_taggers()))
+
+    def _completed(self, X: Any) -> Any:
+        """The training sentences with the columns that taggers predict."""
+        if not self.taggers:
+            return X
+        taggers = self._column_taggers()
+        chain_of(taggers).check(self.columns)
+        folds = fold_counts(self.jackknife, taggers)
+        return completed(X, self.columns, taggers, folds)
 
     def _what_is_seen(self) -> tuple[Any, Any]:
         features = self.features
@@ -433,6 +491,18 @@ class SequenceTagger:
         if flat.count(None) == len(flat):
             raise SeqpaError("there is no label to learn from: every label is None")
         return flat
+
+    @property
+    def input_columns(self) -> tuple[str, ...]:
+        """The columns that tokens must have: those that no tagger in `taggers` predicts.
+
+        Examples
+        --------
+        >>> pos = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
+        >>> SequenceTagger(columns=("word", "pos"), taggers={"pos": pos}).input_columns
+        ('word',)
+        """
+        return tuple(name for name in self.columns if name not in (self.taggers or {}))
 
     def check_parameters(self) -> None:
         """Raise a SeqpaError where a parameter has a value that it cannot have."""
@@ -583,7 +653,7 @@ class SequenceTagger:
         return select(*tagging.prepared(X), plain, n, strategy, self.n_best, rng)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The share of tokens that get the right label.
+        """The share of tokens that get the right label, of those whose label is known.
 
         Parameters
         ----------
@@ -595,11 +665,12 @@ class SequenceTagger:
         -------
         float
         """
-        flat = flat_labels(X, y)
+        flat = given_labels(X, y)
         predicted = [label for labels in self.predict(X) for label in labels]
-        if not flat:
+        known = len(flat) - flat.count(None)
+        if not known:
             raise SeqpaError("there is no token to score: every sentence is empty")
-        return sum(g == p for g, p in zip(flat, predicted, strict=True)) / len(flat)
+        return sum(g == p for g, p in zip(flat, predicted, strict=True)) / known
 
     def explain(self, sentence: Sequence[Any]) -> list[TokenExplanation]:
         """Why each token of one sentence got its label: see `seqpa.sequence.explain`.
@@ -667,7 +738,7 @@ class SequenceTagger:
         """What training goes on from."""
         state = self._learned.training
         if state is None:
-            raise NotTrainedError(
+            raise not_trained(
                 "there is no training state: only a tagger that is being trained has one"
             )
         return state
@@ -721,10 +792,22 @@ class SequenceTagger:
         """
         parameters, trained = model.open(allow_imports=allow_imports)
         try:
-            tagger = cls(**parameters)
-            tagger.check_parameters()
+            return cls._opened(parameters, trained)
         except (SeqpaError, TypeError) as error:
             raise SeqpaError(f"{model.path}: is damaged: {error}") from None
+
+    @classmethod
+    def _opened(cls, parameters: Mapping[str, Any], trained: Trained) -> SequenceTagger:
+        """A tagger from the parts of a file, with the taggers of its columns."""
+        chain = trained.source.chain
+        inner = None
+        if chain is not None:
+            inner = {
+                name: cls._opened(chain.parameters[name], one)
+                for name, one in chain.taggers.items()
+            }
+        tagger = cls(**parameters, taggers=inner)
+        tagger.check_parameters()
         tagger._learned = Learned(trained=trained, seen_with=tagger._what_is_seen())
         return tagger
 
@@ -750,6 +833,7 @@ class SequenceTagger:
             Itself.
         """
         state = load_state(Path(path), self.get_params())
+        self._attach_taggers(state.source)
         self._learned = Learned(seen_with=self._what_is_seen(), training=state)
         return self
 
@@ -802,6 +886,15 @@ class SequenceTagger:
             input_tags=InputTags(two_d_array=False, string=True),
         )
 
+    def __sklearn_clone__(self) -> SequenceTagger:
+        from sklearn.base import clone
+
+        # The taggers of columns are given, not to be trained again: they stay as they are.
+        parameters = self.get_params()
+        taggers = parameters.pop("taggers")
+        cloned = {name: clone(value, safe=False) for name, value in parameters.items()}
+        return type(self)(**cloned, taggers=taggers)
+
     def __sklearn_is_fitted__(self) -> bool:
         return self._learned.is_fitted
 
@@ -811,11 +904,11 @@ class SequenceTagger:
             for name, parameter in inspect.signature(type(self).__init__).parameters.items()
         }
         changed = [
-            f"{name}={value!r}"
+            f"{name}={_SHORT.repr(value)}"
             for name, value in self.get_params().items()
             if repr(value) != repr(defaults[name])
         ]
-        return f"SequenceTagger({', '.join(changed)})"
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Parameters and weights; the training state and the kernel's objects stay behind."""

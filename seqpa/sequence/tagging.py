@@ -24,7 +24,7 @@ from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.decoder import Decoder, no_legal_sequence
 from seqpa.sequence.encode import Encoded, FeatureEncoder, starts_of
 from seqpa.sequence.explain import Evidence
-from seqpa.sequence.inputs import FeatureSource, flat_columns
+from seqpa.sequence.inputs import FeatureSource
 from seqpa.sequence.tables import REMEMBERED
 from seqpa.sequence.weights import FrozenWeights
 
@@ -93,7 +93,7 @@ class Tagging:
         if walk is None or not isinstance(encoder, FeatureEncoder):
             encoded = self._source.transform(X)
             return strings.spell(self._labels, decoder.decode(encoded, fixed), encoded.starts)
-        columns, lengths = flat_columns(X, encoder.columns)
+        columns, lengths = self._source.cells(X, n_jobs)
         starts = starts_of(lengths, len(columns[0]))
         run = self._run
         if len(columns[0]) > run:
@@ -191,12 +191,12 @@ class _Buffers:
         """The labels of the sentences `part`, numbered together."""
         self._encoder.number_run(self._runner, self._ids, self._words, columns, starts, part)
         begin = starts[part.start]
-        places = starts[part.start : part.stop + 1] - begin
+        places = starts[part.start : part.stop + 1] - begin if begin else starts[: part.stop + 1]
         found: list[list[str]] = []
         for run in cut(places, self.run):
             own = places[run.start : run.stop + 1]
             given = NO_LABELS if fixed is None else fixed[begin + own[0] : begin + own[-1]]
-            bad = self._runner.tag(own, own - own[0], given)
+            bad = self._runner.tag(own, own - own[0] if run.start else own, given)
             if bad >= 0:
                 raise no_legal_sequence(part.start + run.start + bad, fixed is not None)
             found += self._runner.spell(labels)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from seqpa.errors import NotTrainedError
+from seqpa.errors import not_trained
 from seqpa.locks import ForkSafeLock
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.inputs import FeatureSource
@@ -56,6 +56,15 @@ class Trained:
         self.constraints = copy.deepcopy(constraints)  # the user's own may change
         self.epoch = epoch
         self.tagging = Tagging(source, weights, penalties(constraints, labels), self.labels)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that sentences must have, the word first."""
+        return self.source.columns
+
+    def predict(self, X: Any, n_jobs: int = 1) -> list[list[str]]:
+        """The best labels of each sentence."""
+        return self.tagging.predict(X, None, n_jobs)
 
     def under(self, constraints: Any) -> Trained:
         """The same with other constraints."""
@@ -153,20 +162,20 @@ class Learned:
 
     def tagging(self, average: bool, constraints: Any) -> Tagging | LiveTagging:
         """What tags with the present weights under these constraints."""
-        if not self.live:
-            return self.take(average, constraints).tagging
+        made = self._tagging
+        if (
+            self.live
+            and made is not None
+            and made.state is self.training
+            and made.average == average
+            and made.constraints == constraints
+        ):
+            return made
         with self.lock:
-            made = self._tagging
-            if (
-                made is None
-                or made.state is not self.training
-                or made.average != average
-                or made.constraints != constraints
-            ):
-                if self.training is None or not self.live:
-                    return self.take(average, constraints).tagging
-                made = LiveTagging(self.training, self.lock, average, copy.deepcopy(constraints))
-                self._tagging = made
+            if self.training is None or not self.live:
+                return self.take(average, constraints).tagging
+            made = LiveTagging(self.training, self.lock, average, copy.deepcopy(constraints))
+            self._tagging = made
             return made
 
     def take(self, average: bool, constraints: Any) -> Trained:
@@ -227,7 +236,5 @@ class Learned:
     @staticmethod
     def _fitted(trained: Trained | None) -> Trained:
         if trained is None:
-            raise NotTrainedError(
-                "this SequenceTagger is not trained yet: call fit, or load a model"
-            )
+            raise not_trained("this SequenceTagger is not trained yet: call fit, or load a model")
         return trained

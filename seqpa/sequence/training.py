@@ -8,22 +8,34 @@ are left to the one who reads the records.
 from __future__ import annotations
 
 import time
+import warnings
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import strings
-from seqpa.errors import SeqpaError
+from seqpa.data.labels import labelled_tokens
+from seqpa.errors import SeqpaError, SeqpaWarning
 from seqpa.evaluate import evaluate
+from seqpa.schemes import are_chunk_labels
 from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.decoder import Decoder, check_given
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.inputs import FeatureSource
-from seqpa.sequence.learner import NO_WEIGHTS, WITHOUT_C, ChainLearner, Epoch
+from seqpa.sequence.learner import (
+    NO_WEIGHTS,
+    WITHOUT_C,
+    Bench,
+    ChainLearner,
+    Epoch,
+    Progress,
+)
 from seqpa.sequence.replay import Kept, Reservoir, together
 from seqpa.sequence.weights import FrozenWeights, TrainingWeights, check_labels
 
@@ -87,6 +99,8 @@ class TrainingState:
     online : OnlineTotals
     reservoir : Reservoir
         Some of the sentences so far, to be learned again beside new ones.
+    bench : Bench
+        What `lesson` works with, from one to the next.
     """
 
     source: FeatureSource
@@ -100,6 +114,7 @@ class TrainingState:
     data: list[int] | None = None
     online: OnlineTotals = field(default_factory=OnlineTotals)
     reservoir: Reservoir = field(default=cast("Reservoir", None))
+    bench: Bench = field(default_factory=Bench)
 
     def __post_init__(self) -> None:
         if self.reservoir is None:
@@ -184,6 +199,7 @@ def run(
     patience: int | None,
     shuffle: bool,
     record: bool,
+    progress: Progress | None = None,
 ) -> Iterator[Epoch]:
     """Train from where `state` stands until it is over, a record for each epoch.
 
@@ -203,8 +219,12 @@ def run(
         Whether each epoch has an order of its own.
     record : bool
         Whether `Epoch.order` and `Epoch.record` are kept, for the loss bounds.
+    progress : callable, optional
+        Is told within an epoch how many sentences are done, and of how many.
     """
+    metric = "accuracy" if dev is None else dev_metric(state.labels, dev[1])
     n = len(data.encoded.starts) - 1
+    state.bench = Bench()
     dev_encoded = None if dev is None else state.source.transform(dev[0])
     while not state.is_over(epochs, patience):
         order = state.rng.permutation(n) if shuffle else np.arange(n)
@@ -216,6 +236,7 @@ def run(
             data.without_zeros(order.astype(np.int64)),
             record,
             data.importance,
+            progress,
         )
         seconds = time.perf_counter() - begun
         if state.epoch == 0:
@@ -226,13 +247,15 @@ def run(
         if dev is not None and dev_encoded is not None:
             frozen = state.weights.freeze(learner.average)
             numbers = Decoder(frozen, learner.rules).decode(dev_encoded)
-            score = dev_score(dev[1], strings.spell(state.labels, numbers, dev_encoded.starts))
+            predicted = strings.spell(state.labels, numbers, dev_encoded.starts)
+            score = dev_score(dev[1], predicted, metric)
             best = state.best_score is None or score > state.best_score
             if best:
                 state.best_score, state.best = score, frozen
         if best:
             state.best_epoch = state.epoch
-        yield replace(done, number=state.epoch, seconds=seconds, dev_score=score, best=best)
+        done = replace(done, number=state.epoch, seconds=seconds)
+        yield replace(done, dev_score=score, dev_metric=metric, best=best)
 
 
 def lesson(
@@ -261,7 +284,7 @@ def lesson(
     one = len(order) == 1
     if not replayed or not len(order):
         return learner.trained_on(
-            state.weights, data.encoded, data.gold, order, one, data.importance
+            state.weights, data.encoded, data.gold, order, one, data.importance, state.bench
         )
     encoded, gold, weights = together(replayed)
     check_replayed(gold, encoded.starts, learner)
@@ -272,14 +295,13 @@ def lesson(
     for piece in range(pieces):
         new = order[n * piece // pieces : n * (piece + 1) // pieces]
         epoch, predicted = learner.trained_on(
-            state.weights, data.encoded, data.gold, new, one, data.importance
+            state.weights, data.encoded, data.gold, new, one, data.importance, state.bench
         )
         done = epoch if done is None else done.plus(epoch)
         old = np.arange(k * piece // pieces, k * (piece + 1) // pieces, dtype=np.int64)
         uses_C = learner.algorithm not in WITHOUT_C
-        learner.epoch(
-            state.weights, encoded, gold, old, importance=weights if uses_C else NO_WEIGHTS
-        )
+        own = weights if uses_C else NO_WEIGHTS
+        learner.trained_on(state.weights, encoded, gold, old, False, own, state.bench)
     assert done is not None
     return done, predicted
 
@@ -296,21 +318,73 @@ def check_replayed(
         ) from None
 
 
-def dev_score(gold: list[list[str]], predicted: list[list[str]]) -> float:
-    """Span F1 where the labels mark spans (B-, I-, ...), else token accuracy."""
-    result = evaluate(gold, predicted)
-    return result.accuracy if result.span_micro is None else result.span_micro.f1
+def dev_metric(labels: Sequence[str], gold: list[list[str]]) -> str:
+    """ "F1" of spans where all labels mark spans, the tagger's and those of the dev set; else
+    "accuracy" of tokens.
+
+    >>> dev_metric(["B-x", "O"], [["O", "I-x"]]), dev_metric(["N", "V"], [["N"]])
+    ('F1', 'accuracy')
+    """
+    known = {*labels, *chain.from_iterable(gold)} - {None}
+    return "F1" if are_chunk_labels(known) else "accuracy"
+
+
+def dev_score(gold: list[list[str]], predicted: list[list[str]], metric: str) -> float:
+    """The score by which epochs are compared; of the tokens whose label is known."""
+    result = evaluate(*labelled_tokens(gold, predicted))
+    if metric == "F1" and result.span_micro is not None:
+        return result.span_micro.f1
+    return result.accuracy
+
+
+def warn_of_silence(
+    labels: Sequence[str], dev: tuple[Any, list[list[str]]] | None, patience: int | None
+) -> None:
+    """Warn of what training can make nothing of: patience without a dev set, labels only there."""
+    if dev is None:
+        if patience is not None:
+            warnings.warn(
+                f"patience is {patience}, but there is no dev set to lose it over: all epochs run",
+                SeqpaWarning,
+                stacklevel=3,
+            )
+        return
+    told = only_elsewhere(labels, dev[1], "dev set")
+    if told is not None:
+        warnings.warn(told, SeqpaWarning, stacklevel=3)
+
+
+def only_elsewhere(labels: Sequence[str], gold: list[list[str]], where: str) -> str | None:
+    """What is to be told of labels that were not in training; None where there are none.
+
+    >>> only_elsewhere(["N", "V"], [["N", "X"], ["X", "Y"]], "test set")
+    '2 labels of the test set are not in the training data and are never predicted: X, Y (3 tokens)'
+    """
+    counts = Counter(label for label in chain.from_iterable(gold) if label is not None)
+    new = sorted(counts.keys() - set(labels))
+    if not new:
+        return None
+    count = "1 label" if len(new) == 1 else f"{len(new):,} labels"
+    are = "is" if len(new) == 1 else "are"
+    listed = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
+    tokens = sum(counts[label] for label in new)
+    return (
+        f"{count} of the {where} {are} not in the training data and {are} never predicted: "
+        f"{listed} ({tokens:,} token{'s' * (tokens != 1)})"
+    )
 
 
 def with_new(labels: list[str], flat: Labels) -> list[str]:
-    """The labels, and behind them the new ones in order.
+    """The labels, and behind them the new ones in order; the very same list where none is new.
 
     >>> with_new(["B"], ["C", "B", None, "A"])
     ['B', 'A', 'C']
     """
-    found = set(flat)
+    found = set(flat).difference(labels)
     found.discard(None)
-    new = sorted(cast("set[str]", found) - set(labels))
+    if not found:
+        return labels
+    new = sorted(cast("set[str]", found))
     check_label_names(new)
     return [*labels, *new]
 

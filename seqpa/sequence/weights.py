@@ -106,8 +106,8 @@ class FrozenWeights:
         width = padded(self.n_labels)
         pairs = None
         if self.pair_rows is not None and self.pair_arena is not None:
-            pairs = _tagging_store(self.pair_rows, self.pair_arena, self.n_labels * width)
-        return _tagging_store(self.rows, self.arena, width), pairs
+            pairs = tagging_store(self.pair_rows, self.pair_arena, self.n_labels * width)
+        return tagging_store(self.rows, self.arena, width), pairs
 
     def squared_norm(self) -> float:
         """‖w‖², over features, label pairs and transitions."""
@@ -136,9 +136,10 @@ class FrozenWeights:
         return {divmod(pair, width): weight for pair, weight in row.items()}
 
 
-def _tagging_store(
+def tagging_store(
     rows: Int32, arena: Float32, width: int, used: int | None = None, dense: int = 0
 ) -> Store:
+    """The kernel's store over rows that no longer change; `used` floats of its arena, else all."""
     return Store(
         arena=arena,
         sums=_NO_SUMS,
@@ -248,12 +249,12 @@ class TrainingStore:
         if features is None:
             rows = np.zeros_like(self.rows)
             arena = np.zeros(self.store.get_used(), np.float32)
-            new = _tagging_store(rows, arena, width, used=0)
+            new = tagging_store(rows, arena, width, used=0)
             used = self.store.freeze(T, n_labels, new)
         else:
             rows = np.zeros((len(features), 2), np.int32)
             arena = np.zeros(self.store.size_of_rows(features), np.float32)
-            new = _tagging_store(rows, arena, width, used=0)
+            new = tagging_store(rows, arena, width, used=0)
             used = self.store.freeze_rows(features, T, n_labels, new)
         del new
         arena.resize(used, refcheck=False)  # in place: pages behind it were never touched
@@ -464,11 +465,15 @@ class TrainingWeights:
         )
         return numbered, self._frozen(average, encoded.features, pairs)
 
+    def averaged_over(self, average: bool) -> float:
+        """The T of the means w − sum/T, 0 for the last weights."""
+        return self.clock if average else 0.0
+
     def _frozen(
         self, average: bool, features: Int32 | None, pair_features: Int32 | None
     ) -> FrozenWeights:
         K = self.n_labels
-        T = self.clock if average else 0.0
+        T = self.averaged_over(average)
         rows, arena = self._single.frozen(T, K, padded(K), features)
         transitions = self.transitions[:, :K].astype(np.float64)
         if T > 0:
@@ -490,7 +495,7 @@ class TrainingWeights:
         def thaw(
             rows: NDArray[np.int32], arena: NDArray[np.float32], width: int, dense: int
         ) -> TrainingStore:
-            store = _tagging_store(rows, arena, width, dense=dense)
+            store = tagging_store(rows, arena, width, dense=dense)
             return TrainingStore.copied(store, len(rows), width, dense, second_order)
 
         self._single = thaw(frozen.rows, frozen.arena, width, dense_at(K))

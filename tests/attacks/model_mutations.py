@@ -233,6 +233,10 @@ ODD: list[Any] = [
     {"matrix": [[0, 1], [2]]},
     {"mapping": {"forbidden": [["A", "B"]]}},
     {"hierarchy": [["a", "b"], ["a"]]},
+    {"hierarchy": {"paths": [["a"], ["a", "b"]], "lengths": [["b", 0]]}},
+    {"hierarchy": {"paths": [["a"]], "lengths": [["b", 2]]}},
+    {"hierarchy": {"paths": [["a"]], "lengths": [["a", "2"]]}},
+    {"hierarchy": {"paths": [["a"]]}},
     {"pairs": [["a", "b", 1], []]},
     {"mapping": {"x": [[[[[[[[[[[[]]]]]]]]]]]]}},
 ]

@@ -70,6 +70,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "average": False,
     },
     "dicts": {"features": None},
+    "chained": {
+        "features": ["word[0]", "pos[0]", "pos[-1]|pos[0]"],
+        "columns": ["word", "pos"],
+        "taggers": {"pos": SequenceTagger(["suffix(2)[0]"], random_state=1).fit(WORDS, TAGS)},
+        "jackknife": 0,
+    },
 }
 GENERATORS = {
     "templates": np.random.PCG64DXSM,
@@ -77,6 +83,7 @@ GENERATORS = {
     "rules": np.random.Philox,
     "second order": np.random.SFC64,
     "dicts": np.random.PCG64,
+    "chained": np.random.PCG64,
 }
 
 

@@ -1,6 +1,6 @@
-"""How good predictions are: accuracy, spans, confusions, cost, and whether a difference is real.
+"""Scores of label lists: accuracy, precision, recall and F1 of spans and labels, confusions, cost.
 
-Pure functions of label lists. Spans are counted and printed as conlleval counts and prints them.
+Spans are counted and printed as conlleval counts and prints them.
 """
 
 from __future__ import annotations
@@ -9,20 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from operator import eq
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from seqpa.errors import SeqpaError, did_you_mean
+from seqpa.errors import SeqpaError
 from seqpa.schemes import Span, are_chunk_labels, spans, strict_spans
 
 LabelLists: TypeAlias = Sequence[Sequence[str]]
+SpanPair: TypeAlias = tuple[Sequence[Span], Sequence[Span]]
 Cost: TypeAlias = Callable[[Sequence[str], Sequence[str]], float]
-METRICS = ("accuracy", "span-f1", "sentence-accuracy", "cost")
-# Rounds of resampling are drawn in blocks of about this many numbers, to bound the memory.
-_DRAWN_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +89,8 @@ class Evaluation:
         Correct and all tokens whose word was, or was not, in the training data.
     cost : float or None
         The mean over sentences.
+    span_mistakes : dict or None
+        How often each (right type, predicted type, what) occurs: see `span_mistakes`.
 
     Examples
     --------
@@ -113,6 +109,7 @@ class Evaluation:
     seen: tuple[int, int] | None = None
     unseen: tuple[int, int] | None = None
     cost: float | None = None
+    span_mistakes: dict[tuple[str, str, str], int] | None = field(default=None, repr=False)
 
     @property
     def accuracy(self) -> float:
@@ -180,6 +177,8 @@ class Evaluation:
             out["span_micro"] = micro.to_dict()
             out["span_macro"] = _named(macro)
             out["spans"] = {name: score.to_dict() for name, score in self.spans.items()}
+        if self.span_mistakes is not None:
+            out["span_mistakes"] = [[*what, n] for what, n in self.span_mistakes.items()]
         if self.cost is not None:
             out["cost"] = self.cost
         return out
@@ -218,6 +217,14 @@ class Evaluation:
                 f" {gold:7d}"
             )
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        micro = self.span_micro
+        spans = "" if micro is None else f", span F1 {micro.f1:.4f} of {micro.gold:,} spans"
+        return (
+            f"<Evaluation: {self.sentences:,} sentences, accuracy {self.accuracy:.4f} of "
+            f"{self.tokens:,} tokens{spans}>"
+        )
 
     def __str__(self) -> str:
         return self.table()
@@ -279,27 +286,35 @@ def evaluate(
     >>> result.accuracy, result.span_micro.f1, result.sentence_accuracy
     (0.75, 0.0, 0.5)
     """
-    _check_lengths(gold, predicted, "predicted labels")
+    check_lengths(gold, predicted, "predicted labels")
     flat_gold = list(chain.from_iterable(gold))
     flat_predicted = list(chain.from_iterable(predicted))
     confusion = Counter(zip(flat_gold, flat_predicted, strict=True))
     seen = unseen = None
     if words is not None and training_words is not None:
-        _check_lengths(gold, words, "words")
+        check_lengths(gold, words, "words")
         seen, unseen = _by_knownness(
             chain.from_iterable(words), set(training_words), flat_gold, flat_predicted
         )
+    scores = mistakes = None
+    if _are_chunks(confusion):
+        pairs = [
+            (_read_spans(g, strict), _read_spans(p, strict))
+            for g, p in zip(gold, predicted, strict=True)
+        ]
+        scores, mistakes = counted(pairs), span_mistakes(pairs)
     return Evaluation(
         sentences=len(gold),
-        correct_sentences=sum(_same(g, p) for g, p in zip(gold, predicted, strict=True)),
+        correct_sentences=sum(list(g) == list(p) for g, p in zip(gold, predicted, strict=True)),
         tokens=len(flat_gold),
         correct_tokens=sum(n for (g, p), n in confusion.items() if g == p),
         labels=_label_scores(confusion),
-        spans=span_scores(gold, predicted, strict) if _are_chunks(confusion) else None,
+        spans=scores,
         confusion=dict(sorted(confusion.items())),
         seen=seen,
         unseen=unseen,
         cost=None if cost is None else _ratio(sum(map(cost, gold, predicted)), len(gold)),
+        span_mistakes=mistakes,
     )
 
 
@@ -325,17 +340,82 @@ def span_scores(
     >>> span_scores([["B-PER", "I-PER", "B-LOC"]], [["B-PER", "O", "B-LOC"]])["PER"]
     Score(correct=0, predicted=1, gold=1)
     """
+    return counted(
+        (_read_spans(gold_labels, strict), _read_spans(predicted_labels, strict))
+        for gold_labels, predicted_labels in zip(gold, predicted, strict=True)
+    )
+
+
+def counted(pairs: Iterable[SpanPair]) -> dict[str, Score]:
+    """The scores of each type of span.
+
+    Parameters
+    ----------
+    pairs : iterable
+        For each sentence the right spans and the predicted ones.
+
+    Returns
+    -------
+    dict
+        The `Score` of each type, in order.
+    """
     correct: Counter[str] = Counter()
     found: Counter[str] = Counter()
     there: Counter[str] = Counter()
-    for gold_labels, predicted_labels in zip(gold, predicted, strict=True):
-        gold_spans = _read_spans(gold_labels, strict)
-        predicted_spans = _read_spans(predicted_labels, strict)
+    for gold_spans, predicted_spans in pairs:
         there.update(span[0] for span in gold_spans)
         found.update(span[0] for span in predicted_spans)
         correct.update(span[0] for span in set(gold_spans).intersection(predicted_spans))
     types = sorted(there.keys() | found.keys())
     return {kind: Score(correct[kind], found[kind], there[kind]) for kind in types}
+
+
+def span_mistakes(pairs: Iterable[SpanPair]) -> dict[tuple[str, str, str], int]:
+    """What went wrong with spans.
+
+    A right span that was not found was taken for another ``type``, or got another ``extent``
+    (the first predicted span that overlaps it is named), or was ``missed``: nothing overlaps it.
+    A predicted span that overlaps no right one was ``invented``.
+
+    Parameters
+    ----------
+    pairs : iterable
+        For each sentence the right spans and the predicted ones.
+
+    Returns
+    -------
+    dict
+        How often (right type, predicted type, what) occurs, the most frequent first; a type is
+        empty where there is no span.
+
+    Examples
+    --------
+    >>> gold, found = [("PER", 0, 2), ("LOC", 3, 4)], [("PER", 0, 1), ("ORG", 3, 4), ("PER", 5, 6)]
+    >>> list(span_mistakes([(gold, found)]))
+    [('', 'PER', 'invented'), ('LOC', 'ORG', 'type'), ('PER', 'PER', 'extent')]
+    """
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for gold, found in pairs:
+        if gold == found:
+            continue
+        predicted, right = _by_token(found), _by_token(gold)
+        for kind, start, end in gold:
+            near = next((predicted[t] for t in range(start, end) if t in predicted), None)
+            if near is None:
+                counts[kind, "", "missed"] += 1
+            elif near[1:] != (start, end):
+                counts[kind, near[0], "extent"] += 1
+            elif near[0] != kind:
+                counts[kind, near[0], "type"] += 1
+        for kind, start, end in found:
+            if not any(t in right for t in range(start, end)):
+                counts["", kind, "invented"] += 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _by_token(found: Sequence[Span]) -> dict[int, Span]:
+    """The span of each token that is in one."""
+    return {token: span for span in found for token in range(span[1], span[2])}
 
 
 def _read_spans(labels: Sequence[str], strict: str | None) -> list[Span]:
@@ -385,191 +465,6 @@ def _conlleval_scores(score: Score) -> str:
     return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two predictions of the same data: their scores, and whether they really differ.
-
-    Parameters
-    ----------
-    metric, method : str
-        As `compare` was asked.
-    rounds : int
-        Of resampling.
-    a, b : float
-        The two scores.
-    difference : float
-        ``a - b``.
-    p_value : float
-        How often so large a difference, of either sign, would come about if the two were equally
-        good.
-    low, high : float
-        The 95 % interval of the difference.
-
-    Examples
-    --------
-    >>> print(Comparison("accuracy", "bootstrap", 1000, 0.75, 0.5, 0.25, 0.04, 0.125, 0.375))
-    accuracy: 0.7500 - 0.5000 = +0.2500 (95 % interval +0.1250 to +0.3750), p = 0.0400 (bootstrap, \
-1000 rounds)
-    """
-
-    metric: str
-    method: str
-    rounds: int
-    a: float
-    b: float
-    difference: float
-    p_value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.metric}: {self.a:.4f} - {self.b:.4f} = {self.difference:+.4f} "
-            f"(95 % interval {self.low:+.4f} to {self.high:+.4f}), "
-            f"p = {self.p_value:.4f} ({self.method}, {self.rounds} rounds)"
-        )
-
-
-def compare(
-    gold: LabelLists,
-    a: LabelLists,
-    b: LabelLists,
-    rng: np.random.Generator,
-    metric: str = "accuracy",
-    method: str = "bootstrap",
-    rounds: int = 10_000,
-    cost: Cost | None = None,
-) -> Comparison:
-    """Test whether two predictions of the same sentences differ in ``metric``.
-
-    ``bootstrap`` draws sentences anew with replacement, and asks how often the drawn difference
-    is as far from the observed one as that is from zero. ``randomisation`` swaps the two
-    predictions of each sentence by the toss of a coin, and asks how often the difference becomes
-    as large as the observed one. The interval always is the bootstrap's (2.5 to 97.5 %).
-
-    Parameters
-    ----------
-    gold, a, b : sequences of sequences of str
-        The right labels of each sentence, and the two predictions.
-    rng : numpy.random.Generator
-        Draws the rounds.
-    metric : str
-        One of `METRICS`: accuracy, span-f1, sentence-accuracy, cost.
-    method : str
-        bootstrap or randomisation.
-    rounds : int
-        Of resampling.
-    cost : callable, optional
-        For the metric cost: a function of two label lists, the gold one first.
-
-    Returns
-    -------
-    Comparison
-
-    Examples
-    --------
-    >>> gold = [["N", "V"], ["N", "N"], ["V"]] * 20
-    >>> rng = np.random.default_rng(7)
-    >>> result = compare(gold, gold, [["N", "N"], ["N", "N"], ["V"]] * 20, rng, rounds=999)
-    >>> result.difference, result.p_value < 0.01, result.low > 0
-    (0.19999999999999996, True, True)
-    """
-    if method not in ("bootstrap", "randomisation"):
-        raise SeqpaError(f"method: {method!r} is neither bootstrap nor randomisation")
-    if rounds < 1:
-        raise SeqpaError(f"rounds: {rounds} is not a positive number")
-    counts_a = _counts(gold, a, metric, cost)
-    counts_b = _counts(gold, b, metric, cost)
-    score_a = float(_score(counts_a.sum(axis=0)))
-    score_b = float(_score(counts_b.sum(axis=0)))
-    observed = score_a - score_b
-    drawn = _bootstrap(counts_a, counts_b, rounds, rng)
-    if method == "bootstrap":
-        extreme = np.abs(drawn - observed)
-    else:
-        extreme = np.abs(_randomisation(counts_a, counts_b, rounds, rng))
-    # A hair's breadth of slack: equal differences must count as equal after rounding.
-    as_large = np.count_nonzero(extreme >= abs(observed) - 1e-12)
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    return Comparison(
-        metric=metric,
-        method=method,
-        rounds=rounds,
-        a=score_a,
-        b=score_b,
-        difference=observed,
-        p_value=float((as_large + 1) / (rounds + 1)),
-        low=float(low),
-        high=float(high),
-    )
-
-
-def _counts(
-    gold: LabelLists, predicted: LabelLists, metric: str, cost: Cost | None
-) -> NDArray[np.float64]:
-    """Per sentence the sums that the metric is a function of."""
-    _check_lengths(gold, predicted, "predicted labels")
-    if not len(gold):
-        raise SeqpaError("there are no sentences to compare")
-    pairs = list(zip(gold, predicted, strict=True))
-    if metric == "accuracy":
-        rows = [(sum(map(eq, g, p)), len(g)) for g, p in pairs]
-    elif metric == "sentence-accuracy":
-        rows = [(int(_same(g, p)), 1) for g, p in pairs]
-    elif metric == "span-f1":
-        found = [(set(spans(g)), set(spans(p))) for g, p in pairs]
-        rows = [(2 * len(g & p), len(g) + len(p)) for g, p in found]
-    elif metric == "cost":
-        if cost is None:
-            raise SeqpaError("metric: cost needs a cost function")
-        rows = [(cost(g, p), 1) for g, p in pairs]
-    else:
-        hint = did_you_mean(metric, METRICS, listed=False)
-        raise SeqpaError(f"metric: {metric!r} is none of {', '.join(METRICS)}{hint}")
-    return np.array(rows, dtype=np.float64)
-
-
-def _score(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Every metric is a ratio of two sums over sentences (F1 is 2 correct / (gold + predicted))."""
-    top, bottom = sums[..., 0], sums[..., 1]
-    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
-
-
-def _bootstrap(
-    a: NDArray[np.float64], b: NDArray[np.float64], rounds: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """The difference of the scores in each round of drawing sentences with replacement."""
-    n = len(a)
-    both = np.hstack([a, b])
-    drawn = []
-    for size in _blocks(rounds, n):
-        rows = rng.integers(0, n, size=(size, n)) + n * np.arange(size)[:, None]
-        times = np.bincount(rows.ravel(), minlength=size * n).reshape(size, n)
-        sums = times.astype(np.float64) @ both
-        drawn.append(_score(sums[:, :2]) - _score(sums[:, 2:]))
-    return np.concatenate(drawn)
-
-
-def _randomisation(
-    a: NDArray[np.float64], b: NDArray[np.float64], rounds: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """The difference of the scores in each round of swapping the predictions at random."""
-    change = (b - a)[(a != b).any(axis=1)]  # swapping what is equal changes nothing
-    n = len(change)
-    drawn = []
-    for size in _blocks(rounds, n):
-        coins = np.frombuffer(rng.bytes(size * n // 8 + 1), dtype=np.uint8)
-        swapped = np.unpackbits(coins, count=size * n).reshape(size, n)
-        moved = swapped.astype(np.float64) @ change
-        drawn.append(_score(a.sum(axis=0) + moved) - _score(b.sum(axis=0) - moved))
-    return np.concatenate(drawn)
-
-
-def _blocks(rounds: int, n: int) -> Iterable[int]:
-    block = max(1, _DRAWN_AT_ONCE // max(1, n))
-    return [min(block, rounds - start) for start in range(0, rounds, block)]
-
-
 def _by_knownness(
     words: Iterable[str], known: set[str], gold: Sequence[str], predicted: Sequence[str]
 ) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -598,7 +493,16 @@ def _are_chunks(confusion: Counter[tuple[str, str]]) -> bool:
     return are_chunk_labels(chain.from_iterable(confusion))
 
 
-def _check_lengths(gold: LabelLists, other: LabelLists, what: str) -> None:
+def check_lengths(gold: LabelLists, other: LabelLists, what: str) -> None:
+    """Raise a SeqpaError unless there are as many sentences, each of as many tokens.
+
+    Parameters
+    ----------
+    gold, other : sequences of sequences of str
+        The labels of each sentence, and what is set beside them.
+    what : str
+        What these are, for the message.
+    """
     if len(gold) != len(other):
         raise SeqpaError(f"{len(gold)} sentences of gold labels but {len(other)} of {what}")
     for number, (labels, others) in enumerate(zip(gold, other, strict=True), 1):
@@ -606,10 +510,6 @@ def _check_lengths(gold: LabelLists, other: LabelLists, what: str) -> None:
             raise SeqpaError(
                 f"sentence {number}: {len(labels)} gold labels but {len(others)} {what}"
             )
-
-
-def _same(gold: Sequence[str], predicted: Sequence[str]) -> bool:
-    return list(gold) == list(predicted)
 
 
 def _ratio(part: float, whole: float) -> float:
