@@ -111,6 +111,20 @@ STAGES = [
 ]
 
 
+@pytest.mark.parametrize("module", [ours, theirs])
+def test_questions_about_labels_fail_alike(module: Any, tmp_path: Path) -> None:
+    tagger = trained(module, tmp_path / "model")
+    tagger.set(X[0])
+    for error, call in (
+        (ValueError, lambda: tagger.probability(["A"])),
+        (RuntimeError, lambda: tagger.probability(["nonesuch"] * len(X[0]))),
+        (RuntimeError, lambda: tagger.marginal("nonesuch", 0)),
+        (ValueError, lambda: tagger.marginal(tagger.labels()[0], len(X[0]))),
+    ):
+        with pytest.raises(error):
+            call()
+
+
 class Recorder:
     """What a trainer calls, in order."""
 
@@ -304,7 +318,13 @@ def test_a_model_of_crfsuite_tags_the_same(tmp_path_factory: Any, seed: int) -> 
         assert all(abs(w - real_weights.get(k, 0.0)) < 1e-5 for k, w in weights.items())
     for _ in range(10):
         xseq = sentence()
-        assert mine.tag(xseq) == real.tag(xseq)
+        tags = real.tag(xseq)
+        assert mine.tag(xseq) == tags
+        if xseq:
+            assert abs(mine.probability(tags) - real.probability(tags)) < 1e-6
+        for place in range(len(xseq)):
+            for label in mine.labels():
+                assert abs(mine.marginal(label, place) - real.marginal(label, place)) < 1e-6
 
 
 @settings(max_examples=60)

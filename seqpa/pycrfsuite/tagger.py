@@ -10,13 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from seqpa.errors import SeqpaError
 from seqpa.files import write_atomically
 from seqpa.model import read_model
 from seqpa.pycrfsuite.crfsuite_file import MAGIC, read_crfsuite, to_trained
 from seqpa.pycrfsuite.items import as_items
 from seqpa.sequence.dicts import DictEncoder
+from seqpa.sequence.marginals import Probabilities
 from seqpa.sequence.trained import Trained
+
+# CRFsuite's own scores are logarithms of what is proportional to probabilities.
+SCALE = 1.0
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ class Tagger:
         self._trained: Trained | None = None
         self._header: dict[str, str] = {}
         self._items: list[Any] = []
-        self._marginals: list[dict[str, float]] | None = None
+        self._marginals: NDArray[np.float64] | None = None
 
     @classmethod
     def over(cls, trained: Trained) -> Tagger:
@@ -193,6 +200,75 @@ class Tagger:
         if xseq is not None:
             self.set(xseq)
         return trained.tagging.predict([self._items])[0]
+
+    def probability(self, yseq: Any) -> float:
+        """How probable a label sequence is for the sequence that was taken last.
+
+        Parameters
+        ----------
+        yseq : iterable of str
+            The labels.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        trained, labels = self._opened(), list(yseq)
+        if len(labels) != len(self._items):
+            raise SeqpaError(
+                f"The numbers of items and labels differ: |x| = {len(self._items)}, "
+                f"|y| = {len(labels)}"
+            )
+        path = np.array([self._number(label) for label in labels], np.int32)
+        encoded, decoder = trained.tagging.prepared([self._items])
+        return float(np.exp(Probabilities(decoder, SCALE).sequences(encoded, path)[0]))
+
+    def marginal(self, y: str, pos: int) -> float:
+        """How probable a label is at one place of the sequence that was taken last.
+
+        Parameters
+        ----------
+        y : str
+            The label.
+        pos : int
+            The place, from 0 on.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        self._opened()
+        number = self._number(y)
+        if not 0 <= pos < len(self._items):
+            raise SeqpaError(f"The position, {pos}, is out of range of {len(self._items)}")
+        if self._marginals is None:
+            self._marginals = self.marginals([self._items])[0]
+        return float(self._marginals[pos, number])
+
+    def marginals(self, sequences: list[list[Any]]) -> list[NDArray[np.float64]]:
+        """How probable each label is at each place, of many sequences at once.
+
+        Parameters
+        ----------
+        sequences : list of lists
+            Items that are dicts or lists.
+
+        Returns
+        -------
+        list of arrays of shape (items, labels)
+            Labels in the order of `labels`.
+        """
+        encoded, decoder = self._opened().tagging.prepared(sequences)
+        found = Probabilities(decoder, SCALE).tokens(encoded)
+        return np.split(found, encoded.starts[1:-1])
+
+    def _number(self, label: str) -> int:
+        try:
+            return self._opened().labels.index(label)
+        except ValueError:
+            raise RuntimeError(f"Failed to convert into label identifier: {label}") from None
 
     # Inside
 

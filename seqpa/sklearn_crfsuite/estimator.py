@@ -318,6 +318,44 @@ class CRF(BaseEstimator):
         """
         return self._trained.tagging.predict([as_items(xseq)])[0]
 
+    def predict_marginals(self, X: Any) -> NDArray[Any]:
+        """How probable each label is at each token.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            As in `fit`.
+
+        Returns
+        -------
+        array of lists of dicts
+            Label -> probability, for each token.
+        """
+        return np.array(self._marginals([as_items(xseq) for xseq in X]), dtype=object)
+
+    def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
+        """How probable each label is at each token of one sequence.
+
+        Parameters
+        ----------
+        xseq : sequence
+            Dicts, or collections of feature strings.
+
+        Returns
+        -------
+        list of dicts
+            Label -> probability, for each token.
+        """
+        return self._marginals([as_items(xseq)])[0]
+
+    def _marginals(self, items: list[list[Any]]) -> list[list[dict[str, float]]]:
+        labels = self._trained.labels
+        tagger = Tagger.over(self._trained)
+        return [
+            [dict(zip(labels, token, strict=True)) for token in found.tolist()]
+            for found in tagger.marginals(items)
+        ]
+
     def score(self, X: Any, y: Any) -> float:
         """The share of tokens that get the right label.
 
