@@ -179,18 +179,45 @@ def to_trained(model: CrfsuiteModel, function: Extractor | None = None) -> Train
     Trained
         Feature source, weights and labels.
     """
+    encoder = DictEncoder.from_arrays(
+        pack_strings("features", model.attributes), {"encoder": "dicts", "cutoff": 1}
+    )
+    numbers = np.arange(len(model.attributes))
+    return over_source(model, FeatureSource(encoder, function), numbers)
+
+
+def over_source(
+    model: CrfsuiteModel, source: FeatureSource, attributes: NDArray[np.int64]
+) -> Trained:
+    """The weights of a CRFsuite model for the features of a source.
+
+    Parameters
+    ----------
+    model : CrfsuiteModel
+        What was read.
+    source : FeatureSource
+        What makes features of sentences.
+    attributes : array
+        For each of its features the number of the attribute that it is; −1 for none.
+
+    Returns
+    -------
+    Trained
+        Feature source, weights and labels.
+    """
     labels, K = model.labels, len(model.labels)
     check_label_names(labels)
     check_labels(K, None)
     if not labels:
         raise SeqpaError("a model without labels cannot tag")
-    rows, arena = _rows(model.states, len(model.attributes), K)
+    feature_of = np.full(len(model.attributes), -1)
+    feature_of[attributes[attributes >= 0]] = np.flatnonzero(attributes >= 0)
+    states = model.states[feature_of[model.states["source"]] >= 0].copy()
+    states["source"] = feature_of[states["source"]]
+    rows, arena = _rows(states, len(attributes), K)
     weights = FrozenWeights(K, rows, arena, model.transitions.astype(np.float32))
     weights.validate()
-    encoder = DictEncoder.from_arrays(
-        pack_strings("features", model.attributes), {"encoder": "dicts", "cutoff": 1}
-    )
-    return Trained(FeatureSource(encoder, function), weights, labels, None, 0)
+    return Trained(source, weights, labels, None, 0)
 
 
 def _rows(
