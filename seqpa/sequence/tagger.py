@@ -74,8 +74,10 @@ class SequenceTagger:
         Aggressiveness of PA-I and PA-II: small is careful; for AROW 1/2r.
     update : "prediction-based", "loss-augmented" (the sequence of the highest score + cost, with
         the cost itself as the margin, where the cost is a sum over tokens), "max-loss" (the highest
-        score + √cost, exactly, where the cost is zero-one or a sum of whole numbers) or "n-best"
-        (the approximation of max-loss among the `n_best` best sequences, for every cost)
+        score + √cost, exactly, where the cost is zero-one or a sum of whole numbers),
+        "near-max-loss" (the better of two candidates for it: the prediction and the highest
+        score + cost / 2; where the cost is a sum over tokens, and much faster) or "n-best" (the
+        approximation of max-loss among the `n_best` best sequences, for every cost)
     epochs : passes over the training sentences
     average : report the mean of all weight vectors instead of the last
     constraints : None, "bio", "bioes", or {"forbidden": pairs, "required": {label: followers}}
