@@ -166,8 +166,8 @@ class ChainLearner:
         numbers, or multiples of one number, Viterbi over labels and costs finds it
         (`seqpa/_kernel/max_loss.py`). Near-max-loss takes that of two candidates which has the
         higher score + √ρ: ŷ, and argmax score + ρ/2, where ρ/2 + 1/2 is the tangent of √ρ at one
-        mistake; it is found as fast as loss-augmented. N-best takes the argmax of score + √ρ among the `n_best`
-        sequences of the highest score: an approximation, for every cost.
+        mistake; it is found as fast as loss-augmented. N-best takes the argmax of score + √ρ among
+        the `n_best` sequences of the highest score: an approximation, for every cost.
     batch_size : so many sentences make one step (see `seqpa.sequence.batches`)
     """
 
