@@ -264,19 +264,36 @@ class CRF(BaseEstimator):
         """
         return self.predict([xseq])[0]
 
-    def predict_marginals(self, X: Any) -> Any:
-        """Not here: online learning gives margins, no probabilities. It raises `SeqpaError`.
+    def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
+        """For each token of each sentence how probable each label is.
+
+        As good as their scale: with `X_dev` and `y_dev` `fit` fits it, else call
+        ``crf.tagger_.calibrate(X, y)``.
 
         Parameters
         ----------
         X : list of sentences
             As in `fit`.
-        """
-        raise SeqpaError(
-            "seqpa has margins, no probabilities: crf.tagger_.confidence(X) or predict_nbest(X, k)"
-        )
 
-    predict_marginals_single = predict_marginals
+        Returns
+        -------
+        list of lists of {label: probability}
+        """
+        return self._trained.predict_marginals(X)
+
+    def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
+        """The same for one sentence.
+
+        Parameters
+        ----------
+        xseq : sentence
+            Dicts, or lists of feature strings.
+
+        Returns
+        -------
+        list of {label: probability}
+        """
+        return self.predict_marginals([xseq])[0]
 
     def score(self, X: Any, y: Any) -> float:
         """The share of tokens that get the right label.

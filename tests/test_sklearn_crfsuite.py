@@ -100,9 +100,9 @@ def test_what_is_not_there_is_said() -> None:
     with pytest.raises(SeqpaError, match="not trained"):
         crf.predict(X)
     crf.fit(X, TAGS)
-    for question in (crf.predict_marginals, crf.predict_marginals_single):
-        with pytest.raises(SeqpaError, match="confidence"):
-            question(X)
+    marginals = crf.predict_marginals(X)
+    assert marginals == crf.tagger_.predict_marginals(X)
+    assert crf.predict_marginals_single(X[0]) == marginals[0]
     for wrong in ({"algorithm": "newton"}, {"algorithm": "pa", "pa_type": 3}):
         with pytest.raises(SeqpaError, match="choose lbfgs"):
             CRF(**wrong).fit(X, TAGS)  # type: ignore[arg-type]
