@@ -68,6 +68,14 @@ def tag(
             "--confidence", help="Also write by how much each label beats its best alternative."
         ),
     ] = False,
+    probability: Annotated[
+        bool,
+        typer.Option(
+            "--probability",
+            help="Also write how probable each label is; calibrated, if the model was trained with "
+            "a dev set.",
+        ),
+    ] = False,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Write why each token got its label, instead of the data."),
@@ -120,7 +128,7 @@ def tag(
         return
     write_tagged(
         output,
-        _tagged(tagger, chunks, nbest, confidence),
+        _tagged(tagger, chunks, nbest, confidence, probability),
         format=to,
         label=how.label or "upos",
         encoding=how.encoding,
@@ -168,7 +176,11 @@ def _is_standard_output(path: str) -> bool:
 
 
 def _tagged(
-    tagger: SequenceTagger, chunks: Iterable[Corpus], nbest: int, confidence: bool
+    tagger: SequenceTagger,
+    chunks: Iterable[Corpus],
+    nbest: int,
+    confidence: bool,
+    probability: bool,
 ) -> Iterator[tuple[Corpus, list[str], Extras]]:
     for corpus in chunks:
         extras: dict[str, list[str]] = {}
@@ -181,6 +193,12 @@ def _tagged(
         if confidence:
             extras["confidence"] = [
                 f"{margin:.4f}" for _, margins in tagger.confidence(corpus) for margin in margins
+            ]
+        if probability:
+            extras["probability"] = [
+                f"{told:.4f}"
+                for sentence in tagger.predict_with_probability(corpus)
+                for _, told in sentence
             ]
         yield corpus, labels, extras
 

@@ -675,6 +675,37 @@ class SequenceTagger:
         named = [dict(zip(labels, row, strict=True)) for row in rows]
         return [named[a:b] for a, b in pairwise(encoded.starts.tolist())]
 
+    def predict_with_probability(self, X: Any) -> list[list[tuple[str, float]]]:
+        """The best label list of each sentence, each label with its probability.
+
+        The labels are those of `predict`, the probabilities those of `predict_marginals`. The best
+        sequence as a whole need not have the most probable label at every token.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+
+        Returns
+        -------
+        list of lists of (label, probability)
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
+        >>> [(label, round(p, 3)) for label, p in tagger.predict_with_probability([["it"]])[0]]
+        [('P', 0.505)]
+        """
+        probabilities, encoded, names = self._probabilities(X)
+        path = probabilities.decoder.decode(encoded)
+        told = probabilities.tokens(encoded, self.n_jobs)[np.arange(len(path)), path].tolist()
+        ends = encoded.starts.tolist()
+        return [
+            list(zip(labels, told[a:b], strict=True))
+            for labels, (a, b) in zip(
+                spell(names, path, encoded.starts), pairwise(ends), strict=True
+            )
+        ]
+
     def predict_proba_spans(self, X: Any) -> list[list[SpanProbability]]:
         """The spans of each sentence's predicted labels, each with its probability.
 
