@@ -44,8 +44,9 @@ from seqpa.errors import SeqpaError
 from seqpa.evaluate import Evaluation, evaluate
 from seqpa.files import write_atomically
 from seqpa.model import save_model
-from seqpa.sequence.chained import FOLDS, has_seen
+from seqpa.sequence.chained import has_seen
 from seqpa.sequence.costs import sequence_cost
+from seqpa.sequence.folds import FOLDS
 from seqpa.sequence.learner import Epoch, Progress
 from seqpa.sequence.tagger import SequenceTagger
 from seqpa.training_notes import notes_on, notes_on_test
@@ -230,6 +231,13 @@ class TrainingRun:
             self.close()
 
     def _finished(self) -> TrainingOutcome:
+        # A training that was stopped has not come to it.
+        if (
+            self.dev is not None
+            and self.config.learner.calibration == "dev"
+            and self.tagger.trained_.scale is None
+        ):
+            self.tagger.calibrate(self.dev)
         words = set(self.train.columns[0])
         dev, test = (
             None if corpus is None else score(self.tagger, corpus, words, self.tagger.cost)
@@ -372,6 +380,7 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
         resources=resources_of(config),
         taggers=taggers_of(config) or None,
         jackknife={name: column.folds for name, column in config.columns.items()} or FOLDS,
+        calibration=learner.calibration,
     )
 
 
@@ -460,6 +469,8 @@ def fingerprint(corpus: Corpus) -> str:
     labels = [label or "" for label in corpus.labels or []]
     for column in (*corpus.columns, labels):
         digest.update("\0".join(column).encode("utf-8", "surrogatepass") + b"\n")
+    if corpus.weights is not None:
+        digest.update(corpus.weights.tobytes())
     return digest.hexdigest()
 
 

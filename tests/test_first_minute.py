@@ -61,6 +61,25 @@ def say(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", stream)
 
 
+def test_on_a_terminal_spans_are_coloured_in_their_text(
+    here: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("init", "train.conll", "dev.conll")
+    assert run("train", "seqpa.yaml")[0] == 0
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for no_color, expected in [
+        ("", "\x1b[30;43m Ada Low \x1b[1mPER \x1b[0m left \x1b[30;46m Lyon \x1b[1mLOC \x1b[0m.\n"),
+        ("1", "[Ada Low PER] left [Lyon LOC].\n"),
+    ]:
+        monkeypatch.setenv("NO_COLOR", no_color)
+        say("Ada Low left Lyon.\n", monkeypatch)
+        assert run("tag", "model.safetensors")[1] == expected
+        say("Ada Low left Lyon.\n", monkeypatch)  # what is asked for is given
+        assert run("tag", "model.safetensors", "--to", "conll")[1].startswith("Ada\tB-PER")
+        say("Ada Low left Lyon.\n", monkeypatch)
+        assert run("tag", "model.safetensors", "--confidence")[1].startswith("Ada\tB-PER")
+
+
 def test_from_a_file_to_a_tagged_sentence_of_ones_own(
     here: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from seqpa.cli.corpora import corpora
 from seqpa.cli.evaluate import evaluate
 from seqpa.cli.experiment import CommandWithNames, experiment
 from seqpa.cli.guard import abandon_stdout, error_line, guarded, orderly_end, whole_lines
+from seqpa.cli.import_crfsuite import import_crfsuite
 from seqpa.cli.init import init
 from seqpa.cli.inspect import inspect
 from seqpa.cli.schema import schema
@@ -36,6 +37,7 @@ app = typer.Typer(
 app.command(cls=CommandWithSettings)(guarded(train))
 for _command in (tag, evaluate, inspect, corpora, init, convert, score, cluster, schema):
     app.command()(guarded(_command))
+app.command("import-crfsuite")(guarded(import_crfsuite))
 app.command(cls=CommandWithNames)(guarded(experiment))
 
 

@@ -160,6 +160,15 @@ def reading(
     )
 
 
+def _without(weight: Any, columns: Any, format: Any) -> Any:
+    """The columns, that of the sentences' weights to be ignored: only training looks at it."""
+    if weight is None or not isinstance(columns, list):
+        return columns
+    if format in ("csv", "parquet"):  # which know their columns by name
+        return [name for name in columns if name != weight]
+    return ["_" if name == weight else name for name in columns]
+
+
 def _trained_on(config: dict[str, Any]) -> ReadOptions:
     """The `data` section in a model's header, which was checked when it was trained.
 
@@ -176,7 +185,7 @@ def _trained_on(config: dict[str, Any]) -> ReadOptions:
     legal = constraints if isinstance(constraints, str) else None
     found = ReadOptions(
         format=told.get("format", "conll"),
-        columns=told.get("columns"),
+        columns=_without(told.get("weight"), told.get("columns"), told.get("format")),
         label=told.get("label"),
         encoding=told.get("encoding", "utf-8"),
         scheme=told.get("scheme") or legal,

@@ -91,7 +91,8 @@ def tag(
     Columns stay as they are, with the label appended as the last; CoNLL-U gets it in its field,
     JSON lines as "labels"; plain text becomes columns. The format is found by looking, unless
     --format or --columns says it. Order is kept, and a file of any size takes the same memory.
-    On a terminal names and chunks are shown in their text; --to conll shows columns there, too.
+    On a terminal names and chunks are shown in their text, in colours; --to conll shows columns
+    there, too.
     """
     from seqpa.cli.inputs import cores, load, reading
     from seqpa.cli.looking import guess

@@ -49,19 +49,20 @@ def paint(tagged: Iterable[tuple[Corpus, Sequence[str], Extras]], labels: Sequen
     labels : sequence of str
         All labels of the model: a type has the same colour in every text.
     """
-    from seqpa.data.markup import brackets, coloured, labelled_texts
+    from seqpa.data.markup import render, render_coloured
     from seqpa.schemes import type_of
 
     kinds = sorted({kind for label in labels if (kind := type_of(label))})
     in_colour = screen().colours(sys.stdout)
     for corpus, own, _ in tagged:
-        for one in labelled_texts(corpus, own):
-            text = " ".join(one.text.split("\n"))
-            if in_colour:
-                print(coloured(text, one.spans, kinds), flush=True)
-            else:
-                plain = "".join(sign if sign.isprintable() else "?" for sign in text)
-                print(brackets(plain, one.spans), flush=True)
+        if not len(corpus):
+            continue
+        if in_colour:
+            text = render_coloured(corpus, own, kinds)
+        else:
+            text = render(corpus, own, {}, "brackets")
+            text = "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
+        print(text, end="", flush=True)
 
 
 class Watch:

@@ -22,7 +22,7 @@ from pydantic import (
 
 from seqpa.config.yaml_lines import Loc, place_of
 from seqpa.data import MAX_SENTENCE_TOKENS
-from seqpa.sequence.chained import FOLDS, MOST_TAGGERS
+from seqpa.sequence.folds import FOLDS, MOST_TAGGERS
 
 Table = dict[str, dict[str, float]]
 # What tells one form of a value from another, for messages; it is no part of a key's name.
@@ -86,6 +86,13 @@ class DataSettings(Section):
         min_length=1,
         description="what stands in the files in place of a label that is not known; training "
         "learns from the other labels of the sentence, and scores leave the token out",
+    )
+
+    weight: str | None = Field(
+        default=None,
+        min_length=1,
+        description="the name of what weighs the training sentences, as factors of C: a column, a "
+        "comment such as `# weight = 2` of conll and conllu, or a key of jsonl; others weigh 1",
     )
 
     @model_validator(mode="after")
@@ -179,6 +186,12 @@ class LearnerSettings(Section):
     )
     n_jobs: int = Field(
         default=1, ge=1, description="threads for tagging; results do not depend on it"
+    )
+    calibration: Literal["dev", "cv", "none"] = Field(
+        default="dev",
+        description="on what the scale of probabilities is fitted: the dev set, if there is one; "
+        "five parts of the training file, each with a model of the others (five times as long "
+        "again); or nothing",
     )
 
 

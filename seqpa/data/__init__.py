@@ -102,6 +102,7 @@ def read(
     tokenizer: Tokenizer = "builtin",
     language: str = "english",
     max_sentence_tokens: int = MAX_SENTENCE_TOKENS,
+    weight: str | None = None,
 ) -> Corpus:
     """Read a whole file, or several as one.
 
@@ -136,6 +137,10 @@ def read(
     max_sentence_tokens : int
         A longer sentence is an error: probably the blank lines between sentences are missing. A
         sentence may also have 64 characters for each of these tokens, and a million at least.
+    weight : str, optional
+        The name of what weighs the sentences (`Corpus.weights`, which training goes by): a column,
+        a comment ``# weight = 2`` of conll and conllu, or a key of jsonl. Sentences without a
+        comment or a key weigh 1; if no sentence has one, it is an error.
 
     Returns
     -------
@@ -162,6 +167,7 @@ def read(
         tokenizer=tokenizer,
         language=language,
         max_sentence_tokens=max_sentence_tokens,
+        weight=weight,
         chunk_bytes=BLOCK_BYTES,
         pool={},
     )
@@ -180,6 +186,7 @@ def read_chunks(
     tokenizer: Tokenizer = "builtin",
     language: str = "english",
     max_sentence_tokens: int = MAX_SENTENCE_TOKENS,
+    weight: str | None = None,
     keep_layout: bool = False,
     chunk_bytes: int = CHUNK_BYTES,
     pool: dict[str, str] | None = None,
@@ -189,7 +196,7 @@ def read_chunks(
     Parameters
     ----------
     path, format, columns, label, encoding, scheme, labels, with_labels, tokenizer, language, \
-max_sentence_tokens
+max_sentence_tokens, weight
         As for `read`.
     keep_layout : bool
         Keep what `write_tagged` needs for a faithful copy: comments, blank lines, every other
@@ -230,6 +237,7 @@ max_sentence_tokens
             tokenizer,
             language,
             max_sentence_tokens,
+            weight,
             keep_layout,
             chunk_bytes,
             pool,
@@ -248,6 +256,7 @@ def _read_one(
     tokenizer: Tokenizer,
     language: str,
     max_sentence_tokens: int,
+    weight: str | None,
     keep_layout: bool,
     chunk_bytes: int,
     pool: dict[str, str] | None,
@@ -265,7 +274,7 @@ def _read_one(
 
         chunks = iter([read_parquet(path, columns, label, with_labels)])
     else:
-        layout = keep_layout or follow
+        layout = keep_layout or follow or weight is not None
         limits = Limits(max_sentence_tokens)
         strict = labels == "strict"
         reader = _reader(
@@ -274,9 +283,13 @@ def _read_one(
         blocks = read_blocks(path, encoding, reader.cut, chunk_bytes, limits)
         parse = reader.parse
         chunks = (parse(block, {} if pool is None else pool) for block in blocks)
-    sentences = 0
+    sentences = weighed = 0
     for corpus in chunks:
         sentences += len(corpus)
+        if weight is not None:
+            from seqpa.data.weights import take_weights
+
+            weighed += take_weights(corpus, weight, source_name(path))
         if follow and corpus.labels is not None:
             corpus.labels = reading.converted(corpus)
         if not keep_layout:
@@ -288,6 +301,11 @@ def _read_one(
     reading.finish()
     if not sentences:
         raise SeqpaError(f"{source_name(path)}: there is no sentence in it; is it the right file?")
+    if weight is not None and not weighed:
+        raise SeqpaError(
+            f"{source_name(path)}: no sentence says its {weight}: it is a column, a comment "
+            f"`# {weight} = 2` of conll and conllu, or a key of jsonl"
+        )
 
 
 def write_tagged(

@@ -99,6 +99,8 @@ class TrainingState:
     online : OnlineTotals
     reservoir : Reservoir
         Some of the sentences so far, to be learned again beside new ones.
+    scale : None or float
+        What makes probabilities of scores; None before it was fitted.
     bench : Bench
         What `lesson` works with, from one to the next.
     """
@@ -114,6 +116,7 @@ class TrainingState:
     data: list[int] | None = None
     online: OnlineTotals = field(default_factory=OnlineTotals)
     reservoir: Reservoir = field(default=cast("Reservoir", None))
+    scale: float | None = None
     bench: Bench = field(default_factory=Bench)
 
     def __post_init__(self) -> None:
