@@ -871,7 +871,7 @@ class SequenceTagger:
         list of TokenExplanation
         """
         evidence = self._tagging().evidence(sentence)
-        return explain(sentence, evidence)
+        return explain(sentence, evidence, penalties(self.constraints, evidence.labels))
 
     # Weights, files, scikit-learn
 
