@@ -60,7 +60,15 @@ napoleon_use_ivar = True
 # What the side bar lists; the pages themselves link to each other in their text.
 CONTENTS = {
     "index": {
-        "Guides": ["guide-pos", "guide-ner", "guide-chunking", "accuracy", "online"],
+        "Guides": [
+            "guide-data",
+            "guide-pos",
+            "guide-ner",
+            "guide-chunking",
+            "accuracy",
+            "online",
+            "probabilities",
+        ],
         "Coming from": [
             "migrating-from-sklearn-crfsuite",
             "migrating-from-crfsuite",

@@ -72,7 +72,9 @@ def naive(sentences, documents, with_spans, window):
     rows = []
     for i, (word, label) in enumerate(zip(words, labels, strict=True)):
         of_word = [
-            kind(labels[j]) for j in range(len(words)) if j != i and words[j] == word and near(i, j)
+            kind(labels[j])
+            for j in range(len(words))
+            if j != i and words[j].lower() == word.lower() and near(i, j)
         ]
         span = next(((t, a, b) for t, a, b in found if a <= i < b), None)
         same, longer = [], []

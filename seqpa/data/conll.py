@@ -151,7 +151,7 @@ class ConllReader:
         layout = None
         if self._keep_layout:
             layout = LineLayout(block, token_at, "\t" if width == 1 else self._separator)
-        return Corpus(self._columns.names, columns, lengths, labels, layout, documents)
+        return Corpus(self._columns.names, columns, lengths, labels, layout, documents=documents)
 
     def _settle(self, block: Block) -> None:
         """Find the separator and the number of cells from the first line that is a token."""

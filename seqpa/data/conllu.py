@@ -157,7 +157,7 @@ class ConlluReader:
             lengths,
             labels,
             ConlluLayout(block, token_at, self._label) if self._keep_layout else None,
-            documents,
+            documents=documents,
         )
 
     def _tokens(self, block: Block, ids: list[str], row_at: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -21,6 +21,8 @@ from seqpa.data.lines import check_lengths
 from seqpa.data.source import Block, Limits, after_last_line
 from seqpa.errors import SeqpaError
 
+_NUMBERS = ("probability",)  # further values that are no strings
+
 
 @dataclass(frozen=True, slots=True)
 class JsonLayout:
@@ -122,7 +124,7 @@ class JsonReader:
             np.array(lengths, dtype=np.int64),
             labels if self._labels else None,
             JsonLayout(block, objects) if self._keep_layout else None,
-            np.array(documents, np.int64),
+            documents=np.array(documents, np.int64),
         )
 
     def _rows(self, sentence: dict[str, Any]) -> tuple[list[list[str]], list[str]]:
@@ -203,7 +205,10 @@ def render(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
 def _line(
     sentence: dict[str, Any], labels: Sequence[str], extras: Extras, start: int, end: int
 ) -> str:
-    more = {name: list(values[start:end]) for name, values in extras.items()}
+    more: dict[str, list[Any]] = {
+        name: [float(value) if name in _NUMBERS else value for value in values[start:end]]
+        for name, values in extras.items()
+    }
     return json.dumps({**sentence, "labels": list(labels[start:end]), **more}, ensure_ascii=False)
 
 

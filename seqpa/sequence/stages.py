@@ -124,14 +124,11 @@ def first_stage(
 
 def _sentences(X: Any, which: slice | Sequence[int]) -> Any:
     """Some of the sentences, in their documents."""
-    documents = documents_of(X)
     if isinstance(which, slice):
-        if isinstance(X, Corpus):
-            return X[which]
-        own = list(X[which])
-        return own if documents is None else Documents(own, documents[which])
+        return X[which]
     if isinstance(X, Corpus):
         return X.take(which)
+    documents = documents_of(X)
     own = [X[i] for i in which]
     return own if documents is None else Documents(own, documents[np.asarray(which)])
 
