@@ -193,6 +193,8 @@ def test_files_tell_where_documents_begin(tmp_path):
     path.write_text(f"-DOCSTART- O\n\n{sentence}{sentence}-DOCSTART- O\n\n{sentence}")
     columns = ["word", "label"]
     assert read(path, format="conll", columns=columns).documents.tolist() == [1, 1, 2]
+    path.write_text(f"# newdoc id = 1\n{sentence}{sentence}\n# newdoc\n{sentence}")
+    assert read(path, format="conll", columns=columns).documents.tolist() == [1, 1, 2]
     path.write_text(f"\n\n{sentence}\n{sentence}\n{sentence}")  # all are two lines apart
     assert read(path, format="conll", columns=columns).documents.tolist() == [0, 0, 0]
     path.write_text(f"{sentence}{sentence}\n{sentence}\n\n{sentence}{sentence}")

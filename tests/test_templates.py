@@ -157,7 +157,7 @@ def test_presets_fit_the_columns(name: str, columns: tuple[str, ...]) -> None:
 
 
 def test_an_unknown_preset_is_an_error() -> None:
-    with pytest.raises(SeqpaError, match="there are pos, ner, chunk"):
+    with pytest.raises(SeqpaError, match="there are pos, ner, chunk, ner-document"):
         preset("srl")
 
 

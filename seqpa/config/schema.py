@@ -126,9 +126,10 @@ class ColumnSettings(Section):
 class FeatureSettings(Section):
     """What is seen of a token."""
 
-    preset: Literal["pos", "ner", "chunk"] | None = Field(
+    preset: Literal["pos", "ner", "chunk", "ner-document"] | None = Field(
         default=None,
-        description="a ready list of templates. With neither preset nor templates: ner for "
+        description="a ready list of templates; ner-document also looks at the same words "
+        "elsewhere in the document. With neither preset nor templates: ner for "
         "B-/I- labels, else pos",
     )
     templates: list[str] | None = Field(

@@ -2,8 +2,8 @@
 
 What is not a token:
 - a blank line, or one of spaces only; it ends the sentence;
-- ``-DOCSTART-`` lines, which end a sentence too, and begin a document (so do CoNLL-2012's
-  ``#begin document``, and several blank lines where one stands between sentences);
+- ``-DOCSTART-`` lines, which end a sentence too, and begin a document (so do ``# newdoc`` and
+  CoNLL-2012's ``#begin document``, and several blank lines where one stands between sentences);
 - comments: ``# ...`` lines (and CoNLL-2012's ``#begin document``, ``#end document``) that do not
   have the configured number of cells, and ``# key = value`` lines of space-separated files. So
   the token ``#`` survives, with the cells beside it.
@@ -32,7 +32,7 @@ from seqpa.errors import SeqpaError
 _COMMENT = re.compile(r"# |#(begin|end) document\b")
 _KEY_VALUE = re.compile(r"# \S+ = ")
 _DOCSTART = re.compile(r"-DOCSTART-(?=[ \t]|$)")
-_BEGIN = re.compile(r"#begin document\b")
+_BEGIN = re.compile(r"#begin document\b|# *newdoc\b")
 _SPACES = re.compile(r"[ \t]+")
 _OTHER_SPACING = ("  ", "\t", "\n ", " \n")
 _LOOK_AT = np.zeros(256, dtype=bool)

@@ -9,7 +9,7 @@ What is seen of a word
     `patterns`     regular expressions in linear time
     `attributes`   functions of a word: lower case, shape, suffixes, a cluster, a lexicon
     `templates`    the language in which features are written: ``word[-1]|suffix(3)[0]``
-    `presets`      lists of templates that do well: "pos", "ner", "chunk"
+    `presets`      lists of templates that do well: "pos", "ner", "chunk", "ner-document"
     `resources`    lexicons and word clusters, from files or from a model
     `affixes`      all prefixes and suffixes of unknown words, found by their characters
     `tag_dictionary`  which labels a word had in training: ``tags[0]``, ``besttag[0]``

@@ -70,8 +70,9 @@ class SequenceTagger:
 
     Parameters
     ----------
-    features : "auto", "pos", "ner", "chunk", a list of templates, a function, or None
-        What is seen of a token. A function takes a sentence and returns a dict or a list of
+    features : "auto", a preset's name, a list of templates, a function, or None
+        What is seen of a token. The presets are "pos", "ner", "chunk" and, for whole documents,
+        "ner-document". A function takes a sentence and returns a dict or a list of
         feature strings for each token; None is for tokens that already are such. "auto" takes
         tokens that are features as they are, and for words the preset "ner" if the labels are
         BIO labels, else "pos".
@@ -100,8 +101,6 @@ class SequenceTagger:
     warm_start : `fit` goes on from the present weights instead of starting from zero
     batch_size : so many sentences make one step: a small quadratic programme instead of a formula
         (algorithms "pa-i", "pa-ii" and "pa-ls"); smoother, and slower
-    stages : 1, or 2 for a second tagger that also sees the labels which a first one gives, here and
-        to the same words and spans elsewhere in the document; six times the training
     taggers : {column: a trained SequenceTagger, or the file of one}
         Columns that are predicted, in this order; each may look at those that are given and at
         those before it. Tokens need not have them. The model file holds the taggers too.
@@ -113,6 +112,8 @@ class SequenceTagger:
         On what `fit` fits the scale of probabilities (see `calibrate`): the dev set, if there is
         one; five parts of the training sentences, each with a tagger trained on the others, which
         takes five times as long again; or nothing
+    stages : 1, or 2 for a second tagger that also sees the labels which a first one gives, here and
+        to the same words and spans elsewhere in the document; six times the training
 
     Attributes
     ----------
