@@ -1,16 +1,18 @@
 """What the options for accuracy give on each corpus, and what they cost.
 
-SEQPA_DATA=DIR python benchmarks/accuracy.py            the table of RESULTS.md, about half an hour
+SEQPA_DATA=DIR python benchmarks/accuracy.py            the tables of RESULTS.md, about an hour
 python benchmarks/accuracy.py --data DIR --quick        one seed and a part of each corpus
 python benchmarks/accuracy.py --data DIR --only wnut17  one corpus
-python benchmarks/accuracy.py --data DIR --write        puts the table into RESULTS.md
+python benchmarks/accuracy.py --data DIR --write        into RESULTS.md, and a picture into docs
 
 The options build on each other: the preset's templates that see a sentence alone; with the tag
-dictionary; with the same words elsewhere in the document; with a second stage. What a preset has
-was chosen by the column dev; nothing looks at a test set but this table. Where a corpus has no dev
-set, dev are five folds of the training text, each tagged by what the others teach; wikigold has
-folds of whole articles and no test set. Times are CPU seconds, speeds tokens a CPU second of one
-thread, features included; beside them python-crfsuite's with features of the same kind.
+dictionary; with the same words elsewhere in the document; with a second stage. Each is trained with
+the default update and with the loss-augmented one. What a preset has was chosen by dev; nothing
+looks at a test set but these tables. Where a corpus has no dev set, dev are five folds of the
+training text, each tagged by what the others teach; wikigold has folds of whole articles and no
+test set. Times are CPU seconds of the default update, speeds tokens a CPU second of one thread,
+features included; beside them python-crfsuite's with the same features, which are made by a
+function as one writes it by hand, where no template looks beyond the sentence.
 """
 
 from __future__ import annotations
@@ -21,12 +23,11 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import peers
 from jobs import TASKS
 from results import machine, table, write
 
@@ -34,12 +35,15 @@ from seqpa import SequenceTagger
 from seqpa.data import read
 from seqpa.data.corpus import Corpus
 from seqpa.evaluate import evaluate
+from seqpa.sequence.attributes import KINDS, shape, short_shape
 from seqpa.sequence.folds import contiguous_folds
 from seqpa.sequence.presets import preset
+from seqpa.sequence.tag_dictionary import UNKNOWN, TagDictionary
 from seqpa.sequence.templates import parse
 
 FOLDS = 5
-AUGMENTED = {"update": "loss-augmented", "C": 0.03}
+PICTURE = Path(__file__).parents[1] / "docs" / "accuracy.png"
+UPDATES: list[dict[str, Any]] = [{}, {"update": "loss-augmented", "C": 0.03}]
 AROUND = range(-2, 3)
 DICTIONARY = [f"{name}[{offset}]" for name in ("tags", "besttag") for offset in AROUND]
 CONTEXT = [
@@ -58,7 +62,7 @@ class Text:
     preset: str
     dev: list[Pair]
     test: Pair | None
-    peer: str = ""  # of `peers.FEATURES`, and its files
+    many_labels: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -92,7 +96,7 @@ def with_tags(data: Path, name: str) -> Callable[[], Text]:
         task = TASKS[name]
         train, test = task.read(data / task.train), task.read(data / task.test)
         dev = folded(train, contiguous_folds(len(train), FOLDS))
-        return Text(task.title.split(", CRFsuite")[0], task.preset, dev, (train, test), name)
+        return Text(task.title.split(", CRFsuite")[0], task.preset, dev, (train, test))
 
     return load
 
@@ -103,8 +107,8 @@ def with_dev(data: Path, name: str, dev: str) -> Callable[[], Text]:
     def load() -> Text:
         task = TASKS[name]
         train, held, test = (task.read(data / part) for part in (task.train, dev, task.test))
-        peer = "" if task.many_labels else name
-        return Text(task.title, task.preset, [(train, held)], (train, test), peer)
+        pairs = [(train, held)]
+        return Text(task.title, task.preset, pairs, (train, test), task.many_labels)
 
     return load
 
@@ -153,16 +157,18 @@ def options(text: Text) -> dict[str, dict[str, Any]]:
     """The rows of the table: what SequenceTagger is given."""
     whole = preset(text.preset, text.columns)
     alone = [template for template in whole if _sees_one_sentence(template, text.columns)]
+    around = {"features": [*alone, *DICTIONARY, *CONTEXT]}
     found: dict[str, dict[str, Any]] = {
-        "a sentence alone": {"features": alone},
-        "and the tag dictionary": {"features": [*alone, *DICTIONARY]},
-        "and other occurrences": {"features": [*alone, *DICTIONARY, *CONTEXT]},
-        "and a second stage": {"features": [*alone, *DICTIONARY, *CONTEXT], "stages": 2},
-        f"the preset, `{text.preset}`": {"features": text.preset},
+        ALONE: {"features": alone},
+        "and the tag dictionary, −2 to +2": {"features": [*alone, *DICTIONARY]},
     }
-    for name in list(found)[-1:]:
-        found[f"{name}, loss-augmented, C = 0.03"] = found[name] | AUGMENTED
-    found[f"`{text.preset}`, a second stage"] = {"features": text.preset, "stages": 2}
+    if not text.many_labels:
+        found["and other occurrences"] = around
+        found["and a second stage"] = around | {"stages": 2}
+    names = [text.preset, "ner-document"] if text.preset == "ner" else [text.preset]
+    for name in names:
+        found[f"the preset `{name}`"] = {"features": name}
+        found[f"`{name}` and a second stage"] = {"features": name, "stages": 2}
     return found
 
 
@@ -197,54 +203,160 @@ def speed(tag: Callable[[], Any], n_tokens: int) -> float:
     return n_tokens / min(turns)
 
 
-def their_speed(text: Text, data: Path) -> float | None:
-    """python-crfsuite's, with the features that `peers` has for this corpus."""
-    if not text.peer or text.test is None:
+def their_speed(text: Text, templates: list[str]) -> float | None:
+    """python-crfsuite's with the same features, made as its users make them; None where a template
+    looks beyond the sentence."""
+    if text.test is None or any("elsewhere" in template for template in templates):
         return None
-    task = TASKS[text.peer]
-    X = [[t if isinstance(t, tuple) else (t,) for t in s] for s in text.test[1].X]
+    import pycrfsuite
+
+    (train, test), columns = text.test, text.columns
+    known = TagDictionary()
+    known.add(train.columns[0], train.labels or [])
+    extract = written_out(templates, columns, known)
+    trainer = pycrfsuite.Trainer("pa", {"max_iterations": 3}, verbose=False)
+    for tokens, labels in zip(train.X, train.y, strict=True):
+        trainer.append(extract(tokens), labels)
+    X = test.X
     with tempfile.TemporaryDirectory() as folder:
-        model = Path(folder) / "model"
-        peers.train(data / task.train, task.features, "pa", {"max_iterations": 3}, model)
-        return speed(lambda: peers.tag(model, task.features, X), text.test[1].n_tokens)
+        model = str(Path(folder) / "model")
+        trainer.train(model)
+        tagger = pycrfsuite.Tagger()
+        tagger.open(model)
+        return speed(lambda: [tagger.tag(extract(tokens)) for tokens in X], test.n_tokens)
 
 
-def measured(text: Text, given: dict[str, Any], seeds: list[int]) -> dict[str, Any]:
-    """Scores over the seeds, and what the last one costs."""
-    dev, test, seconds, tagger = [], [], [], None
+def written_out(
+    templates: list[str], columns: tuple[str, ...], known: TagDictionary
+) -> Callable[[list[Any]], list[list[str]]]:
+    """A function that makes the features of a sentence as strings, written as one writes it by
+    hand: a list for each attribute, then a line for each template."""
+    parsed = [parse(template, columns) for template in templates]
+    parts = {part.attribute: part for template in parsed for part in template.parts}
+    reach = max(abs(part.offset) for template in parsed for part in template.parts)
+    before = [f"<-{d}>" for d in range(reach, 0, -1)]
+    after = [f"<+{d}>" for d in range(1, reach + 1)]
+    values: dict[str, Any] = {"before": before, "after": after}
+    lines = ["def extract(sentence):"]
+    if len(columns) == 1:
+        lines.append("    column0 = sentence")
+    else:
+        names = ", ".join(f"column{c}" for c in range(len(columns)))
+        lines.append(f"    {names} = zip(*sentence)")
+    names_of = {}
+    for k, attribute in enumerate(parts):
+        if attribute.kind == "bias":
+            continue
+        own = attribute.column or columns[0]
+        words = f"column{columns.index(own)}"
+        names_of[attribute] = f"a{k}"
+        function = of_words(attribute, known)
+        values[f"f{k}"] = function
+        made = f"[*{words}]" if function is None else f"[f{k}(w) for w in {words}]"
+        lines.append(f"    a{k} = [*before, *{made}, *after]")
+    lines += ["    found = []", f"    for i in range({reach}, {reach} + len(sentence)):"]
+    lines.append("        now = []")
+    for template in parsed:
+        cells, flags = [], []
+        for part in template.parts:
+            if part.attribute.kind == "bias":
+                cells.append("bias")
+                continue
+            place = f"{names_of[part.attribute]}[i + {part.offset}]"
+            if part.attribute.is_flag or part.attribute.kind in ("prefix", "suffix"):
+                flags.append(f"{place} is not None")
+            cells.append(f"{part}={{{place}}}")
+        told = "|".join(cells).replace('"', "'")
+        test = f"if {' and '.join(flags)}: " if flags else ""
+        lines.append(f'        {test}now.append(f"{told}")')
+    lines += ["        found.append(now)", "    return found"]
+    exec("\n".join(lines), values)
+    return values["extract"]
 
-    def made(train: Corpus, seed: int) -> SequenceTagger:
-        begun = time.process_time()
-        own = SequenceTagger(columns=text.columns, random_state=seed, **given).fit(train)
-        seconds.append(time.process_time() - begun)
-        return own
 
-    for seed in seeds:
-        tagger = None
-        if text.test is not None:
-            tagger = made(text.test[0], seed)
-            test.append(score(text.test[1].y, tagger.predict(text.test[1])))
-        if tagger is not None and len(text.dev) == 1 and text.dev[0][0] is text.test[0]:
-            dev.append(score(text.dev[0][1].y, tagger.predict(text.dev[0][1])))
-        else:
-            dev.append(held_score(text.dev, lambda train, seed=seed: made(train, seed)))
-    if tagger is None:
-        tagger = made(text.dev[0][0], seeds[-1])
-        seconds = seconds[-1:]
-    own = tagger
-    asked = text.test[1] if text.test is not None else text.dev[0][1]
+def of_words(attribute: Any, known: TagDictionary) -> Callable[[str], str | None] | None:
+    """The attribute of one word; None for the word itself."""
+    if attribute.kind is None:
+        return None
+    kind = KINDS[attribute.kind]
+    if kind.learned is not None:
+        which = kind.learned
+        told = {word: known.entry(word)[which] for word in known.counts}
+        return lambda word: told.get(word.lower(), UNKNOWN)
+    if attribute.kind in ("prefix", "suffix"):
+        n = int(attribute.arguments[0])
+        if attribute.kind == "prefix":
+            return lambda word: word[:n] if len(word) >= n else None
+        return lambda word: word[-n:] if len(word) >= n else None
+    if attribute.kind in ("shape", "shortshape"):
+        return shape if attribute.kind == "shape" else short_shape
+    if attribute.kind == "lower":
+        return str.lower
+    make = kind.make
+    assert make is not None
+    test = make()
+    return lambda word: test([word])[0]
+
+
+@dataclass
+class Found:
+    """What an option gives, by update, and what it costs with the first one."""
+
+    dev: list[list[float]] = field(default_factory=list)
+    test: list[list[float]] = field(default_factory=list)
+    seconds: float = 0.0
+    speed: float = 0.0
+    size: float = 0.0
+
+
+def measured(text: Text, given: dict[str, Any], seeds: list[int]) -> Found:
+    """Scores over the seeds, and what training and tagging take."""
+    found = Found()
+    for update in UPDATES:
+        runs = [one_run(text, given | update, seed) for seed in seeds]
+        found.dev.append([run.dev for run in runs])
+        found.test.append([run.test for run in runs if run.test is not None])
+        if not update:
+            found.seconds = statistics.median(run.seconds for run in runs)
+            cost(runs[0].tagger, text, found)
+    return found
+
+
+@dataclass
+class Run:
+    """One seed: scores, and the tagger that tags the test set (or the first fold)."""
+
+    dev: float
+    test: float | None
+    seconds: float
+    tagger: SequenceTagger
+
+
+def one_run(text: Text, given: dict[str, Any], seed: int) -> Run:
+    """Train and score with one seed."""
+
+    def made(train: Corpus) -> SequenceTagger:
+        return SequenceTagger(columns=text.columns, random_state=seed, **given).fit(train)
+
+    begun = time.process_time()
+    tagger = made((text.test or text.dev[0])[0])
+    seconds = time.process_time() - begun
+    test = None if text.test is None else score(text.test[1].y, tagger.predict(text.test[1]))
+    if text.test is not None and text.dev[0][0] is text.test[0]:
+        dev = score(text.dev[0][1].y, tagger.predict(text.dev[0][1]))
+    else:
+        dev = held_score(text.dev, made)
+    return Run(dev, test, seconds, tagger)
+
+
+def cost(tagger: SequenceTagger, text: Text, found: Found) -> None:
+    """Measure tagging and the model file."""
+    asked = (text.test or text.dev[0])[1]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
-        own.save(path)
-        size = path.stat().st_size / 1e6
-    per_run = seconds if len(text.dev) == 1 else seconds[-1:]
-    return {
-        "dev": dev,
-        "test": test,
-        "seconds": statistics.median(per_run),
-        "speed": speed(lambda: own.predict(asked), asked.n_tokens),
-        "size": size,
-    }
+        tagger.save(path)
+        found.size = path.stat().st_size / 1e6
+    found.speed = speed(lambda: tagger.predict(asked), asked.n_tokens)
 
 
 def spread(values: list[float]) -> str:
@@ -255,24 +367,81 @@ def spread(values: list[float]) -> str:
     return f"{statistics.mean(values):.2f}{sd}"
 
 
-def rows_of(text: Text, data: Path, seeds: list[int]) -> Iterator[list[str]]:
+def rows_of(text: Text, seeds: list[int]) -> Iterator[tuple[list[str], Found]]:
     """The rows of a corpus, as they come."""
-    theirs = their_speed(text, data)
     for name, given in options(text).items():
         found = measured(text, given, seeds)
-        ratio = "" if theirs is None else f"{found['speed'] / theirs:.0f} ×"
-        yield [
-            name,
-            spread(found["dev"]),
-            spread(found["test"]),
-            f"{found['seconds']:.1f}",
-            f"{found['speed']:,.0f}",
-            ratio,
-            f"{found['size']:.1f}",
+        features = given["features"]
+        templates = preset(features, text.columns) if isinstance(features, str) else features
+        alike = not text.many_labels and "stages" not in given
+        theirs = their_speed(text, templates) if alike else None
+        scores = [
+            spread(values) for both in zip(found.dev, found.test, strict=True) for values in both
         ]
+        ratio = "" if theirs is None else f"{found.speed / theirs:.0f} ×"
+        costs = [f"{found.seconds:.1f}", f"{found.speed:,.0f}", ratio, f"{found.size:.1f}"]
+        yield [name, *scores, *costs], found
 
 
-HEAD = ["", "dev", "test", "training, s", "tagging, tokens/s", "of python-crfsuite", "model, MB"]
+ALONE = "a sentence alone"
+HEAD = [
+    "",
+    "dev",
+    "test",
+    "loss-augmented, C = 0.03: dev",
+    "test",
+    "training, s",
+    "tagging, tokens/s",
+    "of python-crfsuite",
+    "model, MB",
+]
+
+
+def draw(gains: dict[str, dict[str, float]], path: Path) -> None:
+    """What each option gains over a sentence alone, corpus by corpus."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8, 0.9 + 0.75 * len(gains)), layout="constrained")
+    kinds = {
+        "the tag dictionary": ("o", "#0072b2"),
+        "other occurrences": ("s", "#e69f00"),
+        "a second stage": ("D", "#009e73"),
+    }
+    for row, found in enumerate(reversed(gains.values())):
+        axes.axhline(row, color="0.9", zorder=0)
+        for kind, (marker, color) in kinds.items():
+            if kind in found:
+                axes.plot(found[kind], row, marker, color=color, markersize=9)
+    for kind, (marker, color) in kinds.items():
+        axes.plot([], [], marker, color=color, markersize=9, label=kind)
+    axes.axvline(0, color="0.5", linewidth=1)
+    axes.set_yticks(range(len(gains)), list(reversed(gains)))
+    axes.set_xlabel("points above templates that see a sentence alone")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(left=False)
+    axes.legend(loc="lower right", frameon=False, title="with")
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def gains_of(rows: dict[str, Found]) -> dict[str, float]:
+    """By how much each option is better on test, or on dev where there is no test set."""
+
+    def mean(found: Found) -> float:
+        return statistics.mean(found.test[0] or found.dev[0])
+
+    told = {
+        "and the tag dictionary, −2 to +2": "the tag dictionary",
+        "and other occurrences": "other occurrences",
+        "and a second stage": "a second stage",
+        "`pos` and a second stage": "a second stage",
+    }
+    return {
+        kind: mean(rows[name]) - mean(rows[ALONE]) for name, kind in told.items() if name in rows
+    }
 
 
 def main() -> None:
@@ -293,24 +462,28 @@ def main() -> None:
         if name not in known:
             parser.error(f"no corpus is named {name!r}; there are {', '.join(known)}")
     parts = []
+    gains = {}
     for name in arguments.only or known:
         text = known[name]()
         if arguments.quick:
             text = shortened(text)
         print(f"\n### {text.title}\n\n{table(HEAD, [])}", flush=True)
-        rows = []
-        for row in rows_of(text, data, seeds):
+        rows, all_found = [], {}
+        for row, found in rows_of(text, seeds):
             rows.append(row)
+            all_found[row[0]] = found
             print(table(HEAD, [row]).splitlines()[-1], flush=True)
         parts.append(f"### {text.title}\n\n{table(HEAD, rows)}")
+        gains[text.title] = gains_of(all_found)
     told = "one seed" if len(seeds) == 1 else f"{len(seeds)} seeds: mean ± standard deviation"
     head = (
-        f"`python benchmarks/accuracy.py` on {machine('numpy', 'python-crfsuite')}; {told}. Span F1 "
-        "where labels mark spans, else token accuracy. dev is what choices were made by, also where "
-        "it is five folds of the training text; wikigold has no test set."
+        f"`python benchmarks/accuracy.py` on {machine('numpy', 'python-crfsuite')}; {told}. Span "
+        "F1 where labels mark spans, else token accuracy. dev is what choices were made by, also "
+        "where it is five folds of the training text; wikigold has no test set."
     )
     if arguments.write:
         write("Accuracy", "\n\n".join([head, *parts]))
+        draw(gains, PICTURE)
 
 
 def shortened(text: Text) -> Text:
@@ -323,7 +496,7 @@ def shortened(text: Text) -> Text:
     dev = [some(pair) for pair in text.dev]
     if test is not None and text.test is not None and text.dev[0][0] is text.test[0]:
         dev = [(test[0], dev[0][1])]
-    return Text(text.title, text.preset, dev, test, text.peer)
+    return Text(text.title, text.preset, dev, test, text.many_labels)
 
 
 if __name__ == "__main__":
