@@ -67,6 +67,7 @@ CONTENTS = {
             "migrating-from-scikit-learn",
         ],
         "Reference": [
+            "command-line",
             "templates",
             "costs-and-hierarchies",
             "configuration",
