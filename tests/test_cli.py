@@ -513,6 +513,45 @@ def test_tag_nbest_and_confidence(run: Run, model: Path) -> None:
     assert [row[6] for row in rows] == [f"{margin:.4f}" for margin in margins]
 
 
+def test_tag_tells_probabilities(run: Run, model: Path) -> None:
+    corpus = read(NEWS / "test.conll", columns=["word", "pos", "label"])
+    told = SequenceTagger.load(model).predict_with_probability(corpus)
+    expected = [(label, f"{p:.4f}") for sentence in told for label, p in sentence]
+    _, out, _ = run("tag", model, NEWS / "test.conll", "--probability")
+    rows = [line.split("\t") for line in out.splitlines() if line and line[:2] != "# "]
+    assert [(row[3], row[4]) for row in rows] == expected
+    # Numbers in JSON, a column in tables.
+    _, out, _ = run("tag", model, NEWS / "test.conll", "--probability", "--to", "jsonl")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [p for line in lines for p in line["probability"]] == [float(p) for _, p in expected]
+    _, out, _ = run("tag", model, NEWS / "test.conll", "--probability", "--to", "csv")
+    assert out.splitlines()[0].endswith("label,probability")
+
+
+def test_training_calibrates_on_the_dev_set(run: Run, tmp_path: Path) -> None:
+    config = {
+        "data": {
+            "columns": ["word", "pos", "label"],
+            "train": str(NEWS / "dev.conll"),
+            "dev": str(NEWS / "test.conll"),
+        },
+        "features": {"preset": "ner"},
+        "learner": {"epochs": 2},
+        "output": {"model": str(tmp_path / "m.safetensors")},
+    }
+    (tmp_path / "c.yaml").write_text(json.dumps(config))
+    for how, is_fitted in (("dev", True), ("none", False), ("cv", True)):
+        status, _, _ = run(
+            "train", tmp_path / "c.yaml", "--set", f"learner.calibration={how}", "--force"
+        )
+        assert status == 0
+        scale = SequenceTagger.load(tmp_path / "m.safetensors").probability_scale_
+        assert (scale != 1.0) == is_fitted
+    status, _, error = run("train", tmp_path / "c.yaml", "--set", "learner.calibration=test")
+    assert status == 2
+    assert "learner.calibration" in error
+
+
 def test_tag_explains(run: Run, model: Path, tmp_path: Path) -> None:
     (tmp_path / "a.conll").write_text("Ada\tNNP\nwon\tVBD\n")
     _, out, _ = run("tag", model, tmp_path / "a.conll", "--explain")

@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("_kernel",),
     ("core",),
     ("data",),
-    ("evaluate",),
+    ("evaluate", "calibration"),
     ("sequence",),
     ("model",),
     ("sequence.tagger",),

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from seqpa import SeqpaError, SequenceTagger
 from seqpa.errors import NotTrainedError
+from seqpa.sequence.bench import Bench
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.decoder import Decoder
-from seqpa.sequence.learner import Bench
 from seqpa.sequence.training import label_indices
 
 WORDS = ["the", "dog", "saw", "rain", "a", "cut", "Ada", "won", "9", "of", "Lyon's"]

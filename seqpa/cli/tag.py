@@ -74,6 +74,14 @@ def tag(
             "here; inf, in JSON null, where there is no other.",
         ),
     ] = False,
+    probability: Annotated[
+        bool,
+        typer.Option(
+            "--probability",
+            help="Also write how probable each label is; calibrated, if the model was trained with "
+            "a dev set.",
+        ),
+    ] = False,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Write why each token got its label, instead of the data."),
@@ -129,8 +137,8 @@ def tag(
         chunks = guessed.explained(chunks)
     watch = Watch(input)
     chunks = watch.counted(chunks, CHUNK_BYTES)
-    tagged = _tagged(tagger, chunks, nbest, confidence)
-    plain = to is None and nbest == 1 and not confidence
+    tagged = _tagged(tagger, chunks, nbest, confidence, probability)
+    plain = to is None and nbest == 1 and not (confidence or probability)
     with watch.shown(output):
         if explain:
             with open_sink(output) as sink:
@@ -164,7 +172,11 @@ def _is_standard_output(path: str) -> bool:
 
 
 def _tagged(
-    tagger: SequenceTagger, chunks: Iterable[Corpus], nbest: int, confidence: bool
+    tagger: SequenceTagger,
+    chunks: Iterable[Corpus],
+    nbest: int,
+    confidence: bool,
+    probability: bool,
 ) -> Iterator[tuple[Corpus, list[str], Extras]]:
     for corpus in chunks:
         extras: dict[str, Sequence[str | float]] = {}
@@ -177,6 +189,10 @@ def _tagged(
         if confidence:
             extras["confidence"] = [
                 margin for _, margins in tagger.confidence(corpus) for margin in margins
+            ]
+        if probability:
+            extras["probability"] = [
+                told for sentence in tagger.predict_with_probability(corpus) for _, told in sentence
             ]
         yield corpus, labels, extras
 

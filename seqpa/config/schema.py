@@ -149,6 +149,9 @@ class FeatureSettings(Section):
     )
 
 
+Update = Literal["prediction-based", "near-max-loss", "loss-augmented", "max-loss", "n-best"]
+
+
 class LearnerSettings(Section):
     """How it is learned."""
 
@@ -167,12 +170,12 @@ class LearnerSettings(Section):
     average: bool = Field(
         default=True, description="keep the mean of all weight vectors, not the last"
     )
-    update: Literal["prediction-based", "loss-augmented", "max-loss", "n-best"] = Field(
+    update: Update = Field(
         default="prediction-based",
         description="which wrong sequence is pushed down: the prediction, the one of largest "
         "score + cost (loss-augmented, for costs that are sums over tokens), the one of largest "
-        "score + √cost (max-loss, for zero-one and for sums of whole numbers), or that among the "
-        "n best",
+        "score + √cost (max-loss, for zero-one and for sums of whole numbers; near-max-loss, "
+        "nearly that and much faster, for sums over tokens), or that among the n best",
     )
     n_best: int = Field(default=10, ge=1, description="candidates of the update n-best")
     patience: int | None = Field(

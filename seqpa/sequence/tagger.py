@@ -74,8 +74,10 @@ class SequenceTagger:
         Aggressiveness of PA-I and PA-II: small is careful; for AROW 1/2r.
     update : "prediction-based", "loss-augmented" (the sequence of the highest score + cost, with
         the cost itself as the margin, where the cost is a sum over tokens), "max-loss" (the highest
-        score + √cost, exactly, where the cost is zero-one or a sum of whole numbers) or "n-best"
-        (the approximation of max-loss among the `n_best` best sequences, for every cost)
+        score + √cost, exactly, where the cost is zero-one or a sum of whole numbers),
+        "near-max-loss" (the better of two candidates for it: the prediction and the highest
+        score + cost / 2; where the cost is a sum over tokens, and much faster) or "n-best" (the
+        approximation of max-loss among the `n_best` best sequences, for every cost)
     epochs : passes over the training sentences
     average : report the mean of all weight vectors instead of the last
     constraints : None, "bio", "bioes", or {"forbidden": pairs, "required": {label: followers}}
@@ -672,6 +674,37 @@ class SequenceTagger:
         rows = probabilities.tokens(encoded, self.n_jobs).tolist()
         named = [dict(zip(labels, row, strict=True)) for row in rows]
         return [named[a:b] for a, b in pairwise(encoded.starts.tolist())]
+
+    def predict_with_probability(self, X: Any) -> list[list[tuple[str, float]]]:
+        """The best label list of each sentence, each label with its probability.
+
+        The labels are those of `predict`, the probabilities those of `predict_marginals`. The best
+        sequence as a whole need not have the most probable label at every token.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+
+        Returns
+        -------
+        list of lists of (label, probability)
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
+        >>> [(label, round(p, 3)) for label, p in tagger.predict_with_probability([["it"]])[0]]
+        [('P', 0.505)]
+        """
+        probabilities, encoded, names = self._probabilities(X)
+        path = probabilities.decoder.decode(encoded)
+        told = probabilities.tokens(encoded, self.n_jobs)[np.arange(len(path)), path].tolist()
+        ends = encoded.starts.tolist()
+        return [
+            list(zip(labels, told[a:b], strict=True))
+            for labels, (a, b) in zip(
+                spell(names, path, encoded.starts), pairwise(ends), strict=True
+            )
+        ]
 
     def predict_proba_spans(self, X: Any) -> list[list[SpanProbability]]:
         """The spans of each sentence's predicted labels, each with its probability.

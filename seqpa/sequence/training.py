@@ -24,6 +24,7 @@ from seqpa.data.labels import labelled_tokens
 from seqpa.errors import SeqpaError, SeqpaWarning
 from seqpa.evaluate import evaluate
 from seqpa.schemes import are_chunk_labels
+from seqpa.sequence.bench import Bench
 from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.decoder import Decoder, check_given
 from seqpa.sequence.encode import Encoded
@@ -31,7 +32,6 @@ from seqpa.sequence.inputs import FeatureSource
 from seqpa.sequence.learner import (
     NO_WEIGHTS,
     WITHOUT_C,
-    Bench,
     ChainLearner,
     Epoch,
     Progress,
