@@ -30,10 +30,11 @@ from seqpa.array_files import DAMAGE, Arrays, damaged, read_file, shortened, wri
 from seqpa.core.costs import Hierarchy
 from seqpa.errors import SeqpaError
 from seqpa.sequence import generators
-from seqpa.sequence.chained import MOST_LEVELS, MOST_TAGGERS, Chain
+from seqpa.sequence.chained import MOST_LEVELS, Chain
 from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import FeatureEncoder
+from seqpa.sequence.folds import MOST_TAGGERS
 from seqpa.sequence.inputs import FeatureSource
 from seqpa.sequence.replay import Reservoir
 from seqpa.sequence.resources import pack_strings, unpack_strings

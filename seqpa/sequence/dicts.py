@@ -5,15 +5,16 @@
     {"first": True}              first, value 1; False is the value 0, which counts for nothing
     {"suffix": {"2": "og"}}      suffix:2:og
     {"in": ["list", "lexicon"]}  in:list and in:lexicon
-    ["word:dog", "first"]        these, each with the value 1
+    ["word:dog", "first"]        these, each with the value 1; also a tuple, a set, keys of a dict
 
-A feature that a token has twice counts with the sum of its values.
+Bytes in place of strings are UTF-8. A feature that a token has twice counts with the sum of its
+values.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, compress
 from numbers import Real
 from typing import Any
@@ -157,14 +158,21 @@ def _encode(sentences: Sequence[Sequence[Any]], numbers: dict[str, int], grow: b
 def _slowly(token: Any, numbers: dict[str, int], grow: bool) -> tuple[list[int], list[float]]:
     """The numbers and values of any token's features; the values of a repeated one are added up."""
     sums: dict[int, float] = {}
-    for feature, value in _features(token):
+    for feature, value in features_of(token):
+        if value == 0.0:
+            continue
         number = numbers.setdefault(feature, len(numbers)) if grow else numbers.get(feature, -1)
         if number >= 0:
             sums[number] = sums.get(number, 0.0) + value
     return list(sums), [_number(value, "a feature given twice") for value in sums.values()]
 
 
-def _features(token: Any) -> Iterator[tuple[str, float]]:
+def features_of(token: Any) -> Iterator[tuple[str, float]]:
+    """The features of one token with their values, zeros and repeated ones included.
+
+    >>> list(features_of({"word": b"a", "in": {"x": 0.5, "y": False}}))
+    [('word:a', 1.0), ('in:x', 0.5), ('in:y', 0.0)]
+    """
     if isinstance(token, Mapping):
         for name, value in token.items():
             yield from _named(name, value)
@@ -174,35 +182,43 @@ def _features(token: Any) -> Iterator[tuple[str, float]]:
 
 
 def _named(name: Any, value: Any) -> Iterator[tuple[str, float]]:
-    """The features of one entry of a dict, with their values; those of the value zero left out."""
-    if not isinstance(name, str):
+    """The features of one entry of a dict, with their values."""
+    if not isinstance(name, (str, bytes)):
         raise SeqpaError(f"a feature's name is a string, not {name!r}")
-    name = str.__str__(name)  # the characters alone: a subclass may format or compare oddly
-    if isinstance(value, str):
-        yield f"{name}:{str.__str__(value)}", 1.0
+    name = _text(name)
+    if isinstance(value, (str, bytes)):
+        yield f"{name}:{_text(value)}", 1.0
     elif isinstance(value, (Real, np.bool_)):
-        weight = _number(value, f"feature {name!r}")
-        if weight != 0.0:
-            yield name, weight
+        yield name, _number(value, f"feature {name!r}")
     elif isinstance(value, Mapping):
         for inner, inner_value in value.items():
-            if not isinstance(inner, str):
+            if not isinstance(inner, (str, bytes)):
                 raise SeqpaError(f"a feature's name is a string, not {inner!r} in {name!r}")
-            yield from _named(f"{name}:{str.__str__(inner)}", inner_value)
+            yield from _named(f"{name}:{_text(inner)}", inner_value)
     else:
         for inner in _strings(value, f"feature {name!r}"):
             yield f"{name}:{inner}", 1.0
 
 
 def _strings(value: Any, what: str) -> list[str]:
-    if not isinstance(value, (list, tuple, set, frozenset)):
+    if not isinstance(value, Collection) or isinstance(value, (str, bytes, Mapping)):
         raise SeqpaError(f"{what} cannot be {value!r}: give {_EXPECTED[what == 'a token']}")
     for item in value:
-        if not isinstance(item, str):
+        if not isinstance(item, (str, bytes)):
             raise SeqpaError(f"{what} has {item!r} in its list: give strings")
-    texts = list(map(str.__str__, value))  # the characters alone, as of names
+    texts = list(map(_text, value))
     # A set's own order changes from run to run.
     return sorted(texts) if isinstance(value, (set, frozenset)) else texts
+
+
+def _text(value: str | bytes) -> str:
+    """The characters alone: a subclass of str may format or compare oddly. Bytes are UTF-8."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        raise SeqpaError(f"the feature {value!r} is not in UTF-8: {error.reason}") from None
 
 
 _EXPECTED = (

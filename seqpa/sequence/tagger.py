@@ -26,14 +26,15 @@ from seqpa.sequence.arguments import (
     fold_counts,
     sentence_weights,
 )
-from seqpa.sequence.chained import FOLDS, chain_of, completed
+from seqpa.sequence.chained import chain_of, completed
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.decoder import check_given
 from seqpa.sequence.encode import Encoded, starts_of
 from seqpa.sequence.epoch_line import epoch_line
 from seqpa.sequence.explain import TokenExplanation, explain
-from seqpa.sequence.inputs import FeatureSource, given_labels, lengths_of
+from seqpa.sequence.folds import FOLDS
+from seqpa.sequence.inputs import FeatureSource, given_labels, label_values, lengths_of
 from seqpa.sequence.learner import ChainLearner, Epoch, Lesson, Progress
 from seqpa.sequence.live import LiveTagging
 from seqpa.sequence.marginals import Probabilities, SpanProbability
@@ -73,8 +74,10 @@ class SequenceTagger:
         Aggressiveness of PA-I and PA-II: small is careful; for AROW 1/2r.
     update : "prediction-based", "loss-augmented" (the sequence of the highest score + cost, with
         the cost itself as the margin, where the cost is a sum over tokens), "max-loss" (the highest
-        score + √cost, exactly, where the cost is zero-one or a sum of whole numbers) or "n-best"
-        (the approximation of max-loss among the `n_best` best sequences, for every cost)
+        score + √cost, exactly, where the cost is zero-one or a sum of whole numbers),
+        "near-max-loss" (the better of two candidates for it: the prediction and the highest
+        score + cost / 2; where the cost is a sum over tokens, and much faster) or "n-best" (the
+        approximation of max-loss among the `n_best` best sequences, for every cost)
     epochs : passes over the training sentences
     average : report the mean of all weight vectors instead of the last
     constraints : None, "bio", "bioes", or {"forbidden": pairs, "required": {label: followers}}
@@ -161,6 +164,7 @@ class SequenceTagger:
         self.jackknife = jackknife
         self.calibration = calibration
         self._learned = Learned()
+        self._values: dict[str, Any] = {}
 
     # Training
 
@@ -179,11 +183,12 @@ class SequenceTagger:
         X : list of sentences, or a corpus
         y : list of label lists
             Not needed where X is a `seqpa.data` corpus with labels. None in place of a label that
-            is not known.
+            is not known. Whole numbers and members of enums are labels too, and come back from
+            `predict`; everywhere else, and in a model file, labels are text.
         dev : None, a pair (X, y), or a corpus
             The weights of the epoch that is best there are kept.
         sample_weight : None, or a number for each sentence
-            Scales C.
+            Scales C; None takes the weights of a corpus that has some.
         verbose : int
             1 prints a line for each epoch.
 
@@ -225,7 +230,7 @@ class SequenceTagger:
         record : bool
             Keep what the loss bounds need of every sentence in `Epoch.order` and `Epoch.record`.
         sample_weight : None, or a number for each sentence
-            Scales C.
+            Scales C; None takes the weights of a corpus that has some.
         progress : callable, optional
             Is told within an epoch how many sentences are done, and of how many.
 
@@ -236,7 +241,8 @@ class SequenceTagger:
         """
         self.check_parameters()
         flat = self._nonempty(given_labels(X, y))
-        importance = sentence_weights(sample_weight, len(X), self.algorithm)
+        values = label_values(y)
+        importance = sentence_weights(sample_weight, X, self.algorithm)
         dev_set = dev_pair(dev)
         X = self._completed(X)
         learned = self._learned
@@ -288,6 +294,7 @@ class SequenceTagger:
                     if epoch is None:
                         break
                     learned.seen_with, learned.resumed = seen_with, False
+                    self._values = values
                     if epoch.best:
                         learned.move(state)
                 yield epoch
@@ -376,7 +383,8 @@ class SequenceTagger:
         weights = None if weight == 1.0 else [weight]
         epoch, path, names = self._learn([tokens], [labels], weights, replay)
         loss, tau, _, cost = epoch.record[0].tolist() if epoch.record is not None else [0.0] * 4
-        return Lesson([names[k] for k in path], cost, loss, tau, epoch.wrong_tokens)
+        predicted = self._as_given([names[k] for k in path])
+        return Lesson(predicted, cost, loss, tau, epoch.wrong_tokens)
 
     def _learn(
         self, X: Any, y: Any, sample_weight: Any, replay: int
@@ -384,7 +392,8 @@ class SequenceTagger:
         """Learn online; the pass, what was predicted for the last sentence, and the labels."""
         self.check_parameters()
         flat = given_labels(X, y)
-        importance = sentence_weights(sample_weight, len(X), self.algorithm)
+        values = label_values(y)
+        importance = sentence_weights(sample_weight, X, self.algorithm)
         check_whole("replay", replay, 0)
         learned = self._learned
         with learned.lock:
@@ -423,6 +432,7 @@ class SequenceTagger:
             state.online = state.online.plus(epoch)
             state.data, state.best_epoch = None, state.epoch
             learned.seen_with = self._what_is_seen()
+            self._values |= values
             learned.go_live(state)
             state.reservoir.add(encoded, gold, importance)
             return epoch, path, labels
@@ -553,7 +563,13 @@ class SequenceTagger:
         """
         tagging = self._tagging()
         given = None if fixed is None else fixed_indices(X, fixed, self.classes_)
-        return tagging.predict(X, given, self.n_jobs)
+        found = tagging.predict(X, given, self.n_jobs)
+        return [self._as_given(labels) for labels in found] if self._values else found
+
+    def _as_given(self, labels: list[str]) -> list[Any]:
+        """Labels as they were given: numbers or enums where training had such."""
+        values = self._values
+        return [values.get(label, label) for label in labels] if values else labels
 
     def predict_one(self, tokens: Sequence[Any]) -> list[str]:
         """The best labels of one sentence.
@@ -572,7 +588,7 @@ class SequenceTagger:
         >>> tagger.predict_one(["it"])
         ['P']
         """
-        return self._tagging().predict([tokens])[0]
+        return self._as_given(self._tagging().predict([tokens])[0])
 
     def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
         """The tokens of one sentence, each with its label.
@@ -606,7 +622,7 @@ class SequenceTagger:
         encoded, decoder = self._tagging().prepared(X)
         return [
             [
-                (score, [labels[label] for label in path])
+                (score, self._as_given([labels[label] for label in path]))
                 for score, path in decoder.nbest(encoded, i, int(k))
             ]
             for i in range(len(encoded.starts) - 1)
@@ -837,7 +853,7 @@ class SequenceTagger:
         float
         """
         flat = given_labels(X, y)
-        predicted = [label for labels in self.predict(X) for label in labels]
+        predicted = [label for labels in self._tagging().predict(X) for label in labels]
         known = len(flat) - flat.count(None)
         if not known:
             raise SeqpaError("there is no token to score: every sentence is empty")
@@ -855,7 +871,7 @@ class SequenceTagger:
         list of TokenExplanation
         """
         evidence = self._tagging().evidence(sentence)
-        return explain(sentence, evidence)
+        return explain(sentence, evidence, penalties(self.constraints, evidence.labels))
 
     # Weights, files, scikit-learn
 

@@ -369,7 +369,7 @@ def only_elsewhere(labels: Sequence[str], gold: list[list[str]], where: str) -> 
         return None
     count = "1 label" if len(new) == 1 else f"{len(new):,} labels"
     are = "is" if len(new) == 1 else "are"
-    listed = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
+    listed = ", ".join(new[:3]) + (", ..." if len(new) > 3 else "")
     tokens = sum(counts[label] for label in new)
     return (
         f"{count} of the {where} {are} not in the training data and {are} never predicted: "
