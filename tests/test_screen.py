@@ -79,6 +79,19 @@ def test_without_arguments_five_lines_say_what_to_do_first(run: Run) -> None:
         assert f"seqpa {word}" in out
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes that break")
+@pytest.mark.parametrize("arguments", ["", "--help"])
+def test_a_reader_that_goes_away_is_no_mistake(arguments: str) -> None:
+    seqpa = f"{sys.executable} -m seqpa {arguments}"
+    done = subprocess.run(
+        ["sh", "-c", f"({seqpa}; echo status $? >&2) | true"],
+        capture_output=True,
+        cwd=tempfile.gettempdir(),
+        check=False,
+    )
+    assert done.stderr == b"status 141\n"
+
+
 @pytest.mark.parametrize(
     "command",
     ["train", "tag", "evaluate", "inspect", "corpora", "init", "convert", "score", "schema"],
