@@ -341,7 +341,7 @@ def test_score_files_of_different_formats_and_schemes(here: Path, run: Run) -> N
     (here / "both.conll").write_text("\n".join(both))
     assert run("score", "both.conll")[1].startswith("F1 0.00")
     (here / "pos.conll").write_text(SENTENCES.replace("-", ""))
-    assert run("score", "pos.conll", "pos.conll")[1].startswith("accuracy 100.00 (9 tokens)")
+    assert run("score", "pos.conll", "pos.conll")[1].startswith("accuracy 100.00  (9 tokens)")
 
 
 @pytest.mark.parametrize(
