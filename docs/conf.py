@@ -74,6 +74,7 @@ CONTENTS = {
             "migrating-from-scikit-learn",
         ],
         "Reference": [
+            "command-line",
             "templates",
             "costs-and-hierarchies",
             "configuration",

@@ -173,7 +173,7 @@ ADVICE: dict[str, tuple[dict[str, Any], str]] = {
         {"data": {"dev": str(NEWS / "train.conll")}},
         "--set learner.epochs=4): the dev score was still rising",
     ),
-    "new words": ({}, "% of the wrong tokens are new words"),
+    "new words": ({}, "% of mistakes are in new words"),
 }
 
 

@@ -668,7 +668,7 @@ class SequenceTagger:
         --------
         >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
         >>> [round(token["P"], 3) for token in tagger.predict_marginals([["so", "it"]])[0]]
-        [0.485, 0.515]
+        [0.5, 0.515]
         """
         probabilities, encoded, labels = self._probabilities(X)
         rows = probabilities.tokens(encoded, self.n_jobs).tolist()
@@ -693,7 +693,7 @@ class SequenceTagger:
         --------
         >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
         >>> [(label, round(p, 3)) for label, p in tagger.predict_with_probability([["it"]])[0]]
-        [('P', 0.505)]
+        [('P', 0.51)]
         """
         probabilities, encoded, names = self._probabilities(X)
         path = probabilities.decoder.decode(encoded)
@@ -887,8 +887,11 @@ class SequenceTagger:
 
     @property
     def probability_scale_(self) -> float:
-        """What scores are multiplied by before they are exponents of probabilities: as `calibrate`
-        fitted it, else 1. With 1, probabilities tell which label is the better one, and no more."""
+        """What scores are multiplied by to become exponents of probabilities.
+
+        As `calibrate` fitted it, else 1: then probabilities tell which of two labels is the better
+        one, and no more.
+        """
         scale = self._learned.scale
         return 1.0 if scale is None else scale
 
