@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -197,3 +198,14 @@ def _trained_on(config: dict[str, Any]) -> ReadOptions:
     if not (told and fits and {str}.issuperset(map(type, (*texts, *names)))):
         raise SeqpaError("the model is damaged: its header does not tell its data")
     return found
+
+
+def cores() -> int:
+    """How many cores this process may use.
+
+    Returns
+    -------
+    int
+    """
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1

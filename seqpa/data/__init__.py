@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias, runtime_checkable
 
@@ -65,6 +66,7 @@ WRITTEN = (
     *("spans", "huggingface", "brackets", "text"),
 )
 CHUNK_BYTES = 1 << 18
+_JSON = ("jsonl", "spans", "huggingface")
 Labels: TypeAlias = "Sequence[str] | Sequence[Sequence[str]]"
 Tagged: TypeAlias = "tuple[Corpus, Labels] | tuple[Corpus, Labels, Extras]"
 
@@ -352,7 +354,7 @@ def write_tagged(
             flat = _flat(labels)
             if len(flat) != corpus.n_tokens:
                 raise SeqpaError(f"{len(flat)} labels for {corpus.n_tokens} tokens")
-            extras: Extras = more[0] if more else {}
+            extras = _shown(more[0] if more else {}, corpus, format)
             if format in ("csv", "tsv") and not (corpus.layout and corpus.layout.format == "csv"):
                 from seqpa.data import csv_table
 
@@ -362,6 +364,22 @@ def write_tagged(
                 text = _rendered(corpus, flat, extras, format, label, inline)
             sink.write(text)
             sentences += len(corpus)
+
+
+def _shown(extras: Extras, corpus: Corpus, format: str | None) -> Extras:
+    """Numbers as they are written: in JSON as numbers (null for one that JSON lacks), else text."""
+    layout = corpus.layout
+    own = layout is not None and format in (None, layout.format)
+    as_json = (layout.format if own and layout is not None else format) in _JSON
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, str):
+            return value
+        if as_json:
+            return round(value, 6) if isfinite(value) else None
+        return f"{value:.4f}"
+
+    return {name: list(map(shown, values)) for name, values in extras.items()}
 
 
 def _rendered(

@@ -10,7 +10,7 @@ import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
-from typing import NamedTuple, Protocol, TypeAlias, TypeVar, overload
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from seqpa.errors import SeqpaError
 
 Token: TypeAlias = "str | tuple[str, ...]"
-Extras: TypeAlias = Mapping[str, Sequence[str]]
+Extras: TypeAlias = Mapping[str, Sequence[Any]]  # text or numbers
 T = TypeVar("T")
 _SHORT = reprlib.Repr()  # shows a token in some letters, and none that a terminal would obey
 _SHORT.maxstring = 24
@@ -117,7 +117,7 @@ class Corpus:
 
     def __repr__(self) -> str:
         """Sizes, columns and how it begins, in one line."""
-        kinds = None if self.labels is None else len(set(self.labels))
+        kinds = None if self.labels is None else len({*self.labels} - {None})
         labels = "no labels" if kinds is None else f"{kinds:,} label{'s' * (kinds != 1)}"
         words = [column[:6] for column in self.columns]
         shown = [_SHORT.repr("/".join(cells))[1:-1] for cells in zip(*words, strict=True)]

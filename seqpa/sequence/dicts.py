@@ -5,15 +5,16 @@
     {"first": True}              first, value 1; False is the value 0, which counts for nothing
     {"suffix": {"2": "og"}}      suffix:2:og
     {"in": ["list", "lexicon"]}  in:list and in:lexicon
-    ["word:dog", "first"]        these, each with the value 1
+    ["word:dog", "first"]        these, each with the value 1; also a tuple, a set, keys of a dict
 
-A feature that a token has twice counts with the sum of its values.
+Bytes in place of strings are UTF-8. A feature that a token has twice counts with the sum of its
+values.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, compress
 from numbers import Real
 from typing import Any
@@ -21,8 +22,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqpa._kernel.given_features import ALL_READ, LARGEST, FeatureReader
+from seqpa._kernel.given_features import (
+    ALL_READ,
+    LARGEST,
+    PARTS_FULL,
+    REMEMBERED,
+    TOGETHER,
+    WHOLE_FULL,
+    FeatureNames,
+    FeatureReader,
+)
 from seqpa.errors import SeqpaError
+from seqpa.locks import ForkSafeLock
 from seqpa.sequence.encode import Encoded, place, starts_of
 from seqpa.sequence.resources import Arrays, pack_strings, unpack_strings
 
@@ -46,17 +57,17 @@ class DictEncoder:
         if isinstance(cutoff, bool) or not isinstance(cutoff, int) or cutoff < 1:
             raise SeqpaError(f"cutoff is a whole number from 1 on, not {cutoff!r}")
         self.cutoff = cutoff
-        self._numbers: dict[str, int] = {}
-        self._names: list[str] = []
+        self._lock = ForkSafeLock()
+        self._known = _known([])
 
     @property
     def n_features(self) -> int:
         """How many features are known."""
-        return len(self._numbers)
+        return len(self._known.names)
 
     def fit_transform(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
         """Learn the features of a corpus, forgetting all earlier ones, and encode it."""
-        self._numbers, self._names = {}, []
+        self._known = _known([])
         return self.extend_transform(sentences)
 
     def extend_transform(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
@@ -66,38 +77,108 @@ class DictEncoder:
         """
         before = self.n_features
         try:
-            encoded = _encode(sentences, self._numbers, grow=True)
+            encoded = self._encode(sentences, grow=True)
         except BaseException:
-            self._forget(self.n_features - before)
+            self._known.forget(self.n_features - before)
             raise
         if self.cutoff > 1:
             enough = np.bincount(encoded.features, minlength=self.n_features) >= self.cutoff
             enough[:before] = True
-            for name in compress(self._forget(self.n_features - before), enough[before:].tolist()):
-                self._numbers[name] = len(self._numbers)
+            new = self._known.forget(self.n_features - before)
+            for name in compress(new, enough[before:].tolist()):
+                self._number(name, grow=True)
             encoded = _with_features(encoded, enough)
         return encoded
 
-    def _forget(self, count: int) -> list[str]:
-        """Remove the newest features and return them, oldest first."""
-        return [self._numbers.popitem()[0] for _ in range(count)][::-1]
-
     def transform(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
         """Encode with the features that are known; others are left out. Safe from many threads."""
-        return _encode(sentences, self._numbers, grow=False)
+        return self._encode(sentences, grow=False)
 
     def settle(self) -> None:
         """Nothing is left to do after an `extend_transform` that was interrupted."""
 
+    def _encode(self, sentences: Sequence[Sequence[Any]], grow: bool) -> Encoded:
+        """Number every feature; a new one gets the next number with `grow`, else is left out."""
+        tokens = list(chain.from_iterable(sentences))
+        starts = starts_of(map(len, sentences), len(tokens))
+        ends = np.zeros(len(tokens) + 1, np.int64)
+        if {list, dict}.issuperset(map(type, tokens)):
+            capacity = sum(map(len, tokens))
+        else:
+            capacity = sum(len(token) for token in tokens if isinstance(token, (list, dict)))
+        features, values = np.empty(capacity, np.int32), np.empty(capacity, np.float32)
+        reader = FeatureReader(
+            known=self._known,
+            grow=grow,
+            ends=ends,
+            slowly=lambda token: self._slowly(token, grow),
+            places=np.zeros(TOGETHER, np.int64),
+            at=np.zeros(TOGETHER, np.int64),
+            weights=np.zeros(TOGETHER),
+            seen=np.zeros(REMEMBERED, np.int64),
+            begun=np.zeros((REMEMBERED, 2), np.int64),
+        )
+        reader.use_buffers(features, values)
+        try:
+            while (more := reader.read(tokens)) != ALL_READ:
+                if more in (WHOLE_FULL, PARTS_FULL):
+                    self._enlarge(more, TOGETHER if grow else 0)
+                    continue
+                capacity += capacity + more
+                features = np.concatenate([features, np.empty(capacity - len(features), np.int32)])
+                values = np.concatenate([values, np.empty(capacity - len(values), np.float32)])
+                reader.use_buffers(features, values)
+        except SeqpaError as error:
+            raise SeqpaError(f"{place(starts, reader.get_token())}: {error}") from None
+        n = int(ends[-1])
+        return Encoded(starts, ends, features[:n], values[:n] if reader.get_values() else None)
+
+    def _slowly(self, token: Any, grow: bool) -> tuple[list[int], list[float]]:
+        """The numbers and values of any token's features; the values of a repeated one are added
+        up."""
+        sums: dict[int, float] = {}
+        for feature, value in features_of(token):
+            if value == 0.0:
+                continue
+            number = self._number(feature, grow)
+            if number >= 0:
+                sums[number] = sums.get(number, 0.0) + value
+        return list(sums), [_number(value, "a feature given twice") for value in sums.values()]
+
+    def _number(self, feature: str, grow: bool) -> int:
+        """The number of a feature, −1 for none; with `grow` the next one."""
+        if not self._known.has_whole(1 if grow else 0):
+            self._enlarge(WHOLE_FULL, 1 if grow else 0)
+        return int(self._known.number_of(feature, grow))
+
+    def _enlarge(self, table: int, more: int) -> None:
+        """Enter all features into a larger table, with room for so many more."""
+        known = self._known
+        with self._lock:  # of many threads that tag, one makes it
+            total = len(known.names) + more
+            slots = np.zeros(1 << (4 * total + 1).bit_length(), np.int64)
+            known.use_addresses(np.zeros(2 * total, np.int64))
+            if table == WHOLE_FULL:
+                known.use_whole(slots)
+            else:
+                known.use_parts(slots)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Names and cutoff: the tables are of one process, whose hashes are its own."""
+        return {"cutoff": self.cutoff, "names": self.feature_names()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.cutoff = state["cutoff"]
+        self._lock = ForkSafeLock()
+        self._known = _known(state["names"])
+
     def feature_names(self) -> list[str]:
         """Every feature, by id."""
-        return list(self._numbers)
+        return list(self._known.names)
 
     def feature_name(self, feature: int) -> str:
-        """One feature; the list of all is kept for the next call."""
-        if len(self._names) != self.n_features:
-            self._names = self.feature_names()
-        return self._names[feature]
+        """One feature."""
+        return str(self._known.names[feature])
 
     def pair_feature_name(self, feature: int) -> str:
         """There is none: features that are given are not of label pairs."""
@@ -123,48 +204,24 @@ class DictEncoder:
             raise SeqpaError(f"damaged model: encoder {header.get('encoder')!r} is not 'dicts'")
         encoder = cls(header.get("cutoff", 0))
         names = unpack_strings(arrays, "features")
-        encoder._numbers.update(zip(names, range(len(names)), strict=True))
-        if encoder.n_features != len(names):
+        if len(set(names)) != len(names):
             raise SeqpaError("damaged model: a feature is there twice")
+        encoder._known = _known(names)
         return encoder
 
 
-def _encode(sentences: Sequence[Sequence[Any]], numbers: dict[str, int], grow: bool) -> Encoded:
-    """Number every feature; one that has no number gets the next with `grow`, else is left out."""
-    tokens = list(chain.from_iterable(sentences))
-    starts = starts_of(map(len, sentences), len(tokens))
-    ends = np.zeros(len(tokens) + 1, np.int64)
-    capacity = sum(len(token) for token in tokens if isinstance(token, (list, dict)))
-    features, values = np.empty(capacity, np.int32), np.empty(capacity, np.float32)
-    reader = FeatureReader(
-        numbers=numbers, grow=grow, ends=ends, slowly=lambda token: _slowly(token, numbers, grow)
-    )
-    try:
-        while True:
-            reader.use_buffers(features, values)
-            more = reader.read(tokens)
-            if more == ALL_READ:
-                break
-            capacity += capacity + more
-            features = np.concatenate([features, np.empty(capacity - len(features), np.int32)])
-            values = np.concatenate([values, np.empty(capacity - len(values), np.float32)])
-    except SeqpaError as error:
-        raise SeqpaError(f"{place(starts, reader.get_token())}: {error}") from None
-    n = int(ends[-1])
-    return Encoded(starts, ends, features[:n], values[:n] if reader.get_values() else None)
+def _known(names: list[str]) -> FeatureNames:
+    """Features, in no table yet."""
+    nothing = np.zeros(0, np.int64)
+    return FeatureNames(names, np.zeros(len(names), np.int64), nothing, nothing)
 
 
-def _slowly(token: Any, numbers: dict[str, int], grow: bool) -> tuple[list[int], list[float]]:
-    """The numbers and values of any token's features; the values of a repeated one are added up."""
-    sums: dict[int, float] = {}
-    for feature, value in _features(token):
-        number = numbers.setdefault(feature, len(numbers)) if grow else numbers.get(feature, -1)
-        if number >= 0:
-            sums[number] = sums.get(number, 0.0) + value
-    return list(sums), [_number(value, "a feature given twice") for value in sums.values()]
+def features_of(token: Any) -> Iterator[tuple[str, float]]:
+    """The features of one token with their values, zeros and repeated ones included.
 
-
-def _features(token: Any) -> Iterator[tuple[str, float]]:
+    >>> list(features_of({"word": b"a", "in": {"x": 0.5, "y": False}}))
+    [('word:a', 1.0), ('in:x', 0.5), ('in:y', 0.0)]
+    """
     if isinstance(token, Mapping):
         for name, value in token.items():
             yield from _named(name, value)
@@ -174,35 +231,43 @@ def _features(token: Any) -> Iterator[tuple[str, float]]:
 
 
 def _named(name: Any, value: Any) -> Iterator[tuple[str, float]]:
-    """The features of one entry of a dict, with their values; those of the value zero left out."""
-    if not isinstance(name, str):
+    """The features of one entry of a dict, with their values."""
+    if not isinstance(name, (str, bytes)):
         raise SeqpaError(f"a feature's name is a string, not {name!r}")
-    name = str.__str__(name)  # the characters alone: a subclass may format or compare oddly
-    if isinstance(value, str):
-        yield f"{name}:{str.__str__(value)}", 1.0
+    name = _text(name)
+    if isinstance(value, (str, bytes)):
+        yield f"{name}:{_text(value)}", 1.0
     elif isinstance(value, (Real, np.bool_)):
-        weight = _number(value, f"feature {name!r}")
-        if weight != 0.0:
-            yield name, weight
+        yield name, _number(value, f"feature {name!r}")
     elif isinstance(value, Mapping):
         for inner, inner_value in value.items():
-            if not isinstance(inner, str):
+            if not isinstance(inner, (str, bytes)):
                 raise SeqpaError(f"a feature's name is a string, not {inner!r} in {name!r}")
-            yield from _named(f"{name}:{str.__str__(inner)}", inner_value)
+            yield from _named(f"{name}:{_text(inner)}", inner_value)
     else:
         for inner in _strings(value, f"feature {name!r}"):
             yield f"{name}:{inner}", 1.0
 
 
 def _strings(value: Any, what: str) -> list[str]:
-    if not isinstance(value, (list, tuple, set, frozenset)):
+    if not isinstance(value, Collection) or isinstance(value, (str, bytes, Mapping)):
         raise SeqpaError(f"{what} cannot be {value!r}: give {_EXPECTED[what == 'a token']}")
     for item in value:
-        if not isinstance(item, str):
+        if not isinstance(item, (str, bytes)):
             raise SeqpaError(f"{what} has {item!r} in its list: give strings")
-    texts = list(map(str.__str__, value))  # the characters alone, as of names
+    texts = list(map(_text, value))
     # A set's own order changes from run to run.
     return sorted(texts) if isinstance(value, (set, frozenset)) else texts
+
+
+def _text(value: str | bytes) -> str:
+    """The characters alone: a subclass of str may format or compare oddly. Bytes are UTF-8."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        raise SeqpaError(f"the feature {value!r} is not in UTF-8: {error.reason}") from None
 
 
 _EXPECTED = (
