@@ -60,13 +60,21 @@ napoleon_use_ivar = True
 # What the side bar lists; the pages themselves link to each other in their text.
 CONTENTS = {
     "index": {
-        "Guides": ["guide-pos", "guide-ner", "guide-chunking", "online"],
+        "Guides": [
+            "guide-data",
+            "guide-pos",
+            "guide-ner",
+            "guide-chunking",
+            "online",
+            "probabilities",
+        ],
         "Coming from": [
             "migrating-from-sklearn-crfsuite",
             "migrating-from-crfsuite",
             "migrating-from-scikit-learn",
         ],
         "Reference": [
+            "command-line",
             "templates",
             "costs-and-hierarchies",
             "configuration",

@@ -30,10 +30,11 @@ from seqpa.array_files import DAMAGE, Arrays, damaged, read_file, shortened, wri
 from seqpa.core.costs import Hierarchy
 from seqpa.errors import SeqpaError
 from seqpa.sequence import generators
-from seqpa.sequence.chained import MOST_LEVELS, MOST_TAGGERS, Chain
+from seqpa.sequence.chained import MOST_LEVELS, Chain
 from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.encode import FeatureEncoder
+from seqpa.sequence.folds import MOST_TAGGERS
 from seqpa.sequence.inputs import FeatureSource
 from seqpa.sequence.replay import Reservoir
 from seqpa.sequence.resources import pack_strings, unpack_strings
@@ -56,6 +57,7 @@ _MAX_LEVELS = 100  # of a hierarchy
 _MAX_TEXT = 200
 # A file must not ask for more threads than any machine has.
 _MAX_JOBS = 256
+_MAX_SCALE = 1e12  # of probabilities
 _MAX_COUNT = 2**53  # of epochs, tokens, mistakes: JSON's readers keep whole numbers up to here
 
 
@@ -307,6 +309,7 @@ def _packed(
         "parameters": _stored(parameters),
         "encoder": encoder,
         "epoch": trained.epoch,
+        "scale": trained.scale,
     }
     if source.chain is not None:
         header["taggers"] = []
@@ -418,7 +421,8 @@ def _unpacked(
     if "taggers" in header:
         source.attach(_chain(header["taggers"], arrays, allow_imports, level + 1))
     constraints, epoch = parameters.get("constraints"), _count(header, "epoch")
-    return parameters, Trained(source, weights, labels, constraints, epoch)
+    scale = _scale(header)
+    return parameters, Trained(source, weights, labels, constraints, epoch, scale)
 
 
 def _chain(stored: Any, arrays: Arrays, allow_imports: bool, level: int) -> Chain:
@@ -552,6 +556,14 @@ def _count(header: Mapping[str, Any], name: str) -> int:
     return value
 
 
+def _scale(header: Mapping[str, Any]) -> float | None:
+    """The scale of probabilities; files of earlier versions have none."""
+    value = header.get("scale")
+    if value is not None and not (type(value) in (int, float) and 0 < value <= _MAX_SCALE):
+        raise SeqpaError(f"is damaged: its scale is {shortened(repr(value))}")
+    return None if value is None else float(value)
+
+
 def _sum(value: Any) -> float:
     """A number from 0 on."""
     if type(value) not in (int, float) or not 0 <= value < np.inf:
@@ -622,6 +634,7 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
         "epoch": state.epoch,
         "best_score": state.best_score,
         "best_epoch": state.best_epoch,
+        "scale": state.scale,
         "data": state.data,
         "online": astuple(state.online),
         "generator": generators.plain_state(state.rng),
@@ -707,6 +720,7 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
         data=_marks(header["data"]),
         online=_online(header["online"]),
         reservoir=reservoir,
+        scale=_scale(header),
     )
 
 

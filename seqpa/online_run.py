@@ -171,9 +171,11 @@ class OnlineRun:
             if self.tagger is None and len(corpus):
                 self.tagger = self._new_tagger(corpus)
             self._words.update(corpus.columns[0])
-            for tokens, own in zip(corpus.X, corpus.y, strict=True):
+            weights = [1.0] * len(corpus) if corpus.weights is None else corpus.weights.tolist()
+            for tokens, own, weight in zip(corpus.X, corpus.y, weights, strict=True):
                 given = sum(label is not None for label in own)
-                self.progress = self.progress.plus(given, self._lesson(tokens, own, given))
+                lesson = self._lesson(tokens, own, given, weight)
+                self.progress = self.progress.plus(given, lesson)
                 if self.progress.sentences % every == 0:
                     yield self._told()
                 if self.progress.sentences % SAVE_EVERY == 0:
@@ -201,12 +203,12 @@ class OnlineRun:
             )
         return tagger
 
-    def _lesson(self, tokens: Any, labels: Any, given: int) -> Lesson | None:
-        """Learn from a sentence; None where no label is given."""
-        if not given or self.tagger is None:
+    def _lesson(self, tokens: Any, labels: Any, given: int, weight: float) -> Lesson | None:
+        """Learn from a sentence; None where no label is given, or it weighs nothing."""
+        if not given or not weight or self.tagger is None:
             return None
         try:
-            return self.tagger.learn_one(tokens, labels)
+            return self.tagger.learn_one(tokens, labels, weight)
         except SeqpaError as error:
             text = str(error).removeprefix("sentence 1")
             raise SeqpaError(

@@ -91,7 +91,8 @@ class Outputs:
         Returns
         -------
         list of str
-            What a user should know beforehand: which model will be replaced.
+            What a user should know beforehand: which model, checkpoint or other file will be
+            replaced.
 
         Raises
         ------
@@ -162,16 +163,22 @@ class Outputs:
                 f"{self.checkpoint}: is left of a training that did not end: --resume goes on from "
                 "it, --force begins anew without it"
             )
+        notes = []
+        if self.checkpoint.exists() and not resume:
+            notes.append(f"replacing {self.checkpoint}, left of a training that did not end")
         for path, keys in ((self.history, HISTORY_KEYS), (self.metrics, METRICS_KEYS)):
-            if path.exists() and not force and not _has_keys(path, keys):
+            if not path.exists() or _has_keys(path, keys):
+                continue
+            if not force:
                 raise SeqpaError(
                     f"{path}: is there, and not of a training of seqpa's; name another file, or "
                     "say --force to replace it"
                 )
+            notes.append(f"replacing {path}, which is not of a training of seqpa's")
         if not self.model.exists():
-            return []
+            return notes
         if resume and self.checkpoint.exists():
-            return []  # the model is this training's own, which was stopped
+            return notes  # the model is this training's own, which was stopped
         if self._config.output.keep:
             raise SeqpaError(
                 f"{self._config.place('output', 'keep')}{self.model} is there, and output.keep is "
@@ -184,13 +191,13 @@ class Outputs:
             )
         difference = self._difference(FREE | _NOT_LEARNED)
         if difference is None:
-            return [f"replacing {self.model}, which this configuration made before"]
+            return [*notes, f"replacing {self.model}, which this configuration made before"]
         if not force:
             raise SeqpaError(
                 f"{self.model}: is there, and this configuration did not make it ({difference}); "
                 "name another output.model, or say --force to replace it"
             )
-        return [f"replacing {self.model} ({difference})"]
+        return [*notes, f"replacing {self.model} ({difference})"]
 
     def _difference(self, free: Collection[tuple[str, ...]]) -> str | None:
         """What tells the model that is there from the one that is to be made; None if nothing."""

@@ -44,10 +44,12 @@ from seqpa.errors import SeqpaError
 from seqpa.evaluate import Evaluation, evaluate
 from seqpa.files import write_atomically
 from seqpa.model import save_model
-from seqpa.sequence.chained import FOLDS, has_seen
+from seqpa.sequence.chained import has_seen
 from seqpa.sequence.costs import sequence_cost
-from seqpa.sequence.learner import Epoch
+from seqpa.sequence.folds import FOLDS
+from seqpa.sequence.learner import Epoch, Progress
 from seqpa.sequence.tagger import SequenceTagger
+from seqpa.training_notes import notes_on, notes_on_test
 from seqpa.training_outputs import (
     FREE,
     HISTORY_KEYS,
@@ -129,8 +131,9 @@ class TrainingRun:
     Attributes
     ----------
     notes : list of str
-        What a user should know before the training begins: which model will be replaced, and
-        which columns other models predict.
+        What a user should know before the training begins: which model will be replaced, which
+        columns other models predict, which lexicons are of no use, which labels are only in the
+        test set.
     """
 
     def __init__(
@@ -157,6 +160,8 @@ class TrainingRun:
             self.test = None if config.data.test is None else read_part(config, "test")
             self.tagger = tagger_of(config, self.train.names)
             self.notes += self._told_columns()
+            self.notes += notes_on(config, self.train.names)
+            self.notes += notes_on_test(self.train, self.test)
             if with_certificate:
                 from seqpa.sequence.bounds import check_covered
 
@@ -191,15 +196,20 @@ class TrainingRun:
             told.append(f"the column {name} is predicted by {path}{how}")
         return told
 
-    def epochs(self) -> Iterator[Epoch]:
+    def epochs(self, progress: Progress | None = None) -> Iterator[Epoch]:
         """Train; after the last epoch `complete` is True.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Is told within an epoch how many sentences are done, and of how many.
 
         Yields
         ------
         Epoch
             A record of each epoch, when its checkpoint is written.
         """
-        for epoch in self._training():
+        for epoch in self._training(progress):
             self.history.append(epoch)
             self._save_checkpoint()
             self.complete = self.tagger.training_is_over
@@ -221,6 +231,13 @@ class TrainingRun:
             self.close()
 
     def _finished(self) -> TrainingOutcome:
+        # A training that was stopped has not come to it.
+        if (
+            self.dev is not None
+            and self.config.learner.calibration == "dev"
+            and self.tagger.trained_.scale is None
+        ):
+            self.tagger.calibrate(self.dev)
         words = set(self.train.columns[0])
         dev, test = (
             None if corpus is None else score(self.tagger, corpus, words, self.tagger.cost)
@@ -256,9 +273,11 @@ class TrainingRun:
             self.model, self.tagger.n_iter_, len(self.history), dev, test, certificate
         )
 
-    def _training(self) -> Iterator[Epoch]:
+    def _training(self, progress: Progress | None) -> Iterator[Epoch]:
         try:
-            yield from self.tagger.training(self.train, dev=self.dev, record=self._with_certificate)
+            yield from self.tagger.training(
+                self.train, dev=self.dev, record=self._with_certificate, progress=progress
+            )
         except SeqpaError as error:
             told = str(error)
             if told.startswith("sentence "):  # only their number is known there
@@ -361,6 +380,7 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
         resources=resources_of(config),
         taggers=taggers_of(config) or None,
         jackknife={name: column.folds for name, column in config.columns.items()} or FOLDS,
+        calibration=learner.calibration,
     )
 
 
@@ -449,6 +469,8 @@ def fingerprint(corpus: Corpus) -> str:
     labels = [label or "" for label in corpus.labels or []]
     for column in (*corpus.columns, labels):
         digest.update("\0".join(column).encode("utf-8", "surrogatepass") + b"\n")
+    if corpus.weights is not None:
+        digest.update(corpus.weights.tobytes())
     return digest.hexdigest()
 
 

@@ -297,6 +297,13 @@ class Trainer:
         candidates = order[: self.n_best] if self.update == "n-best" else order
         if len(order) > len(candidates):
             gap = min(gap, order[self.n_best - 1][0] - order[self.n_best][0])
+        if self.update == "near-max-loss":
+            bound = {path: score + self.rho(gold, path) / 2 for score, path in order}
+            by_bound = sorted(bound, key=lambda path: -bound[path])
+            if len(by_bound) > 1:
+                gap = min(gap, bound[by_bound[0]] - bound[by_bound[1]])
+            found = {predicted, by_bound[0]}
+            candidates = [(score, path) for score, path in order if path in found]
         values = {path: score + self.margin(gold, path) for score, path in candidates}
         values[right] = right_score
         best = sorted(values, key=lambda path: -values[path])

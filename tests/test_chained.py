@@ -20,8 +20,8 @@ from seqpa.cli import main
 from seqpa.data import Corpus, read
 from seqpa.errors import NotTrainedError, SeqpaError
 from seqpa.model import read_model
-from seqpa.sequence.chained import MOST_LEVELS, MOST_TAGGERS, completed, jackknifed
-from seqpa.sequence.folds import contiguous_folds
+from seqpa.sequence.chained import MOST_LEVELS, completed, jackknifed
+from seqpa.sequence.folds import MOST_TAGGERS, contiguous_folds
 from seqpa.sequence.seen import SeenText
 
 sys.path.insert(0, str(Path(__file__).parent / "attacks"))

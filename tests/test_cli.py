@@ -388,7 +388,7 @@ def test_help_of_every_command(run: Run) -> None:
         assert status == 0
         assert out.startswith(f"Usage: seqpa {command}")
     assert "learner.C" in run("train", "--help")[1]
-    assert run()[1] == run("--help")[1]
+    assert run("-h")[1] == run("--help")[1]
     assert run("--version")[1].startswith("seqpa ")
 
 
@@ -398,7 +398,8 @@ def test_train_in_a_pipe_prints_plain_lines(run: Run, tmp_path: Path) -> None:
     assert "epoch 1/2  loss" in out
     assert "tokens/s" in out
     assert "kept epoch" in out
-    assert "micro mean" in out
+    assert "\ntest F1 " in out
+    assert "micro mean" not in out
     assert "\x1b" not in out
 
 
@@ -512,6 +513,45 @@ def test_tag_nbest_and_confidence(run: Run, model: Path) -> None:
     assert [row[6] for row in rows] == [f"{margin:.4f}" for margin in margins]
 
 
+def test_tag_tells_probabilities(run: Run, model: Path) -> None:
+    corpus = read(NEWS / "test.conll", columns=["word", "pos", "label"])
+    told = SequenceTagger.load(model).predict_with_probability(corpus)
+    expected = [(label, f"{p:.4f}") for sentence in told for label, p in sentence]
+    _, out, _ = run("tag", model, NEWS / "test.conll", "--probability")
+    rows = [line.split("\t") for line in out.splitlines() if line and line[:2] != "# "]
+    assert [(row[3], row[4]) for row in rows] == expected
+    # Numbers in JSON, a column in tables.
+    _, out, _ = run("tag", model, NEWS / "test.conll", "--probability", "--to", "jsonl")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [p for line in lines for p in line["probability"]] == [float(p) for _, p in expected]
+    _, out, _ = run("tag", model, NEWS / "test.conll", "--probability", "--to", "csv")
+    assert out.splitlines()[0].endswith("label,probability")
+
+
+def test_training_calibrates_on_the_dev_set(run: Run, tmp_path: Path) -> None:
+    config = {
+        "data": {
+            "columns": ["word", "pos", "label"],
+            "train": str(NEWS / "dev.conll"),
+            "dev": str(NEWS / "test.conll"),
+        },
+        "features": {"preset": "ner"},
+        "learner": {"epochs": 2},
+        "output": {"model": str(tmp_path / "m.safetensors")},
+    }
+    (tmp_path / "c.yaml").write_text(json.dumps(config))
+    for how, is_fitted in (("dev", True), ("none", False), ("cv", True)):
+        status, _, _ = run(
+            "train", tmp_path / "c.yaml", "--set", f"learner.calibration={how}", "--force"
+        )
+        assert status == 0
+        scale = SequenceTagger.load(tmp_path / "m.safetensors").probability_scale_
+        assert (scale != 1.0) == is_fitted
+    status, _, error = run("train", tmp_path / "c.yaml", "--set", "learner.calibration=test")
+    assert status == 2
+    assert "learner.calibration" in error
+
+
 def test_tag_explains(run: Run, model: Path, tmp_path: Path) -> None:
     (tmp_path / "a.conll").write_text("Ada\tNNP\nwon\tVBD\n")
     _, out, _ = run("tag", model, tmp_path / "a.conll", "--explain")
@@ -577,14 +617,19 @@ def test_tagging_takes_constant_memory(word_model: Path, tmp_path: Path) -> None
     assert (tmp_path / "out").read_text().count("\n") == large.read_text().count("\n")
 
 
-def test_evaluate_prints_everything(run: Run, model: Path) -> None:
+def test_evaluate_prints_what_matters_and_everything_if_asked(run: Run, model: Path) -> None:
     status, out, _ = run("evaluate", model, NEWS / "test.conll")
     assert status == 0
-    for part in ("seen words", "unseen words", "mean cost", "micro mean", "macro mean", "B-person"):
+    assert re.match(r"F1 \d+\.\d\d  \(precision ", out)
+    for part in ("known words", " new ", ", cost ", "macro mean", "most frequent mistakes"):
         assert part in out
+    assert "B-person" not in out
+    everything = [word for name in ("label", "span", "confusion") for word in ("--by", name)]
+    _, out, _ = run("evaluate", model, NEWS / "test.conll", *everything)
     corpus = read(NEWS / "test.conll", columns=["word", "pos", "label"])
     assert f"processed {corpus.n_tokens} tokens with " in out
-    assert "most frequent mistakes" in out
+    for part in ("\nlabel  ", "\nB-person ", "\nspan  ", "\nperson ", "\ngold  ", "predicted\n"):
+        assert part in out
 
 
 def test_evaluate_json_agrees_with_the_tagger(run: Run, model: Path) -> None:

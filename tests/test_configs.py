@@ -13,7 +13,6 @@ from seqpa.sequence.tagger import SequenceTagger
 
 PROJECT = Path(__file__).parents[1]
 CONFIGS = sorted((PROJECT / "configs").glob("*.yaml"))
-CHUNKED = "He PRP B-NP\nreckons VBZ B-VP\nthe DT B-NP\nloss NN I-NP\n. . O\n\nIt PRP B-NP\n. . O\n"
 
 
 def some_sentences(source: Path, target: Path, sentences: int) -> Path:
@@ -22,40 +21,24 @@ def some_sentences(source: Path, target: Path, sentences: int) -> Path:
     return target
 
 
-def conllu(sentences: list[list[tuple[str, str, str]]]) -> str:
-    rows = []
-    for sentence in sentences:
-        for i, (word, upos, feats) in enumerate(sentence, 1):
-            rows.append(f"{i}\t{word}\t_\t{upos}\t_\t{feats}\t_\t_\t_\t_")
-        rows.append("")
-    return "\n".join(rows) + "\n"
+SIZES = {"train": 60, "dev": 20, "test": 20}
 
 
 def small_data(config: Path, folder: Path) -> list[str]:
-    if config.stem == "chunk":
-        file = folder / "chunk.txt"
-        file.write_text(CHUNKED)
-        data = dict.fromkeys(("train", "dev", "test"), file)
-        more = ["--set", "data.format=conll"]
-    elif config.stem == "conllu":
-        file = folder / "a.conllu"
-        text = conllu(
-            [
-                [("Die", "DET", "Gender=Fem"), ("Sonne", "NOUN", "Gender=Fem")],
-                [("Geh", "VERB", "_"), ("!", "PUNCT", "_")],
-            ]
-        )
-        file.write_text(text)
-        data, more = dict.fromkeys(("train", "dev", "test"), file), []
-    else:
-        news = PROJECT / "corpora" / "news"
-        data = {
-            part: some_sentences(news / f"{part}.conll", folder / f"{part}.conll", n)
-            for part, n in (("train", 60), ("dev", 20), ("test", 20))
-        }
-        more = []
-    for part, file in data.items():
+    """Settings that make a configuration read a few sentences of its own files."""
+    data = load_config(config)
+    more: list[str] = []
+    for part, n in SIZES.items():
+        source = data.path("data", part)
+        file = some_sentences(source, folder / f"{part}{source.suffix}", n)
         more += ["--set", f"data.{part}={file}"]
+    for column, settings in data.columns.items():  # the model that predicts it comes first
+        assert settings.tagger == "../models/pos/model.safetensors"
+        model = folder / "first" / f"{column}.safetensors"
+        first = PROJECT / "configs" / "pos.yaml"
+        arguments = ["train", str(first), *small_data(first, folder)]
+        assert main([*arguments, "--set", f"output.model={model}"]) == 0
+        more += ["--set", f"columns.{column}.tagger={model}"]
     return more
 
 
@@ -99,4 +82,5 @@ def test_the_set_is_complete() -> None:
         "custom-cost",
         "crfsuite-style",
         "conllu",
+        "chained",
     }

@@ -17,6 +17,9 @@ from typing import Any
 import pytest
 import yaml
 
+from seqpa import data
+from seqpa.schemes import violation
+
 CORPORA = Path(__file__).parent.parent / "corpora"
 NEWS = CORPORA / "news"
 SPLITS = ("train", "dev", "test")
@@ -281,3 +284,23 @@ def test_docstrings(generator: ModuleType) -> None:
     results = doctest.testmod(generator)
     assert results.attempted > 0
     assert results.failed == 0
+
+
+def test_what_is_derived_is_what_is_there() -> None:
+    spec = importlib.util.spec_from_file_location("derive", CORPORA / "derive.py")
+    assert spec is not None
+    assert spec.loader is not None
+    derive = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(derive)
+    found = derive.derived()
+    there = {path for name in ("ud", "phrases") for path in (CORPORA / name).iterdir()}
+    assert set(found) == there
+    for path, text in found.items():
+        assert path.read_text(encoding="utf-8") == text, "run python corpora/derive.py"
+    columns = ["word", "pos", "label"]
+    news = data.read(NEWS / "dev.conll", columns=columns)
+    tagged = data.read(CORPORA / "ud" / "dev.conllu", "conllu", columns=["word", "xpos"])
+    assert tagged.columns == news.columns
+    chunked = data.read(CORPORA / "phrases" / "dev.conll", columns=columns, labels="strict")
+    assert chunked.columns == news.columns
+    assert all(violation(labels, "iob2") is None for labels in chunked.y)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import io
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seqpa import SequenceTagger
 from seqpa.data import FORMATS, Corpus, read, read_chunks, write_tagged
 from seqpa.data.frames import from_table
 from seqpa.data.markup import brackets, coloured, huggingface_record, labelled_texts, spacy_record
@@ -565,3 +567,62 @@ def test_odd_columns_are_one_message(tmp_path: Path, format: str, columns: Any) 
     for label in (None, "label"):
         with pytest.raises(SeqpaError, match="columns: "):
             reread(text, tmp_path, format, columns=columns, label=label)
+
+
+# Labels that are no text, in Python
+
+
+class Tag(enum.Enum):
+    D = 1
+    N = 2
+    V = 3
+
+
+@pytest.mark.parametrize(
+    "labels", [[0, 1, 2], [True, False, True], [Tag.D, Tag.N, Tag.V], [np.int64(3), np.int8(0), 3]]
+)
+def test_labels_come_back_as_they_were(labels: list[object]) -> None:
+    X = [["the", "dog", "saw"], ["a", "saw", "cut"]]
+    y = [labels, labels]
+    tagger = SequenceTagger(["word[0]", "word[-1]"], random_state=1).fit(X, y, dev=(X, y))
+    assert tagger.predict(X) == y
+    assert tagger.predict_one(X[0]) == labels
+    assert tagger.tag(X[0]) == list(zip(X[0], labels, strict=True))
+    assert tagger.predict_nbest(X, 1)[0][0][1] == labels
+    assert tagger.score(X, y) == 1.0
+    assert tagger.learn_one(X[0], labels).predicted == labels
+    assert tagger.predict(X[:1], fixed=[[labels[1], None, None]])[0][0] == labels[1]
+    copied = pickle.loads(pickle.dumps(tagger))
+    assert copied.predict(X) == tagger.predict(X)
+    assert all(type(label) is str for label in tagger.classes_)
+    plain = SequenceTagger(["word[0]", "word[-1]"], random_state=1)
+    plain.fit(X, [[str(label) for label in labels]] * 2)
+    assert len(plain.classes_) == len(tagger.classes_)
+
+
+def test_arrays_of_labels(tmp_path: Path) -> None:
+    X, y = np.array([["the", "dog"], ["a", "cat"]]), np.array([[0, 1], [0, 1]])
+    tagger = SequenceTagger(["word[0]"], random_state=1).fit(X, y)
+    assert tagger.predict(X) == y.tolist()
+    tagger.save(tmp_path / "m.safetensors")
+    loaded = SequenceTagger.load(tmp_path / "m.safetensors")
+    assert loaded.predict(X) == [["0", "1"]] * 2  # a file holds text
+
+
+def test_a_table_is_pointed_to_its_reader() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"sentence": [1, 1], "word": ["Ada", "won"], "tag": ["N", "V"]})
+    with pytest.raises(SeqpaError, match=r"X is a DataFrame: .*seqpa\.data\.from_table\(X\)"):
+        SequenceTagger().fit(table)
+    tagger = SequenceTagger(["word[0]"]).fit(from_table(table))
+    with pytest.raises(SeqpaError, match=r"from_table\(X\)"):
+        tagger.predict(table)
+
+
+def test_parquet_with_numbers_without_names(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    file = tmp_path / "a.parquet"
+    pandas.DataFrame({"tokens": [["Ada", "won"]], "ner_tags": [[1, 0]]}).to_parquet(file)
+    with pytest.warns(SeqpaWarning, match=r"a\.parquet: the labels are numbers without names"):
+        assert read(file, "parquet").y == [["1", "0"]]

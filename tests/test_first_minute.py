@@ -61,6 +61,25 @@ def say(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", stream)
 
 
+def test_on_a_terminal_spans_are_coloured_in_their_text(
+    here: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("init", "train.conll", "dev.conll")
+    assert run("train", "seqpa.yaml")[0] == 0
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for no_color, expected in [
+        ("", "\x1b[30;43m Ada Low \x1b[1mPER \x1b[0m left \x1b[30;46m Lyon \x1b[1mLOC \x1b[0m.\n"),
+        ("1", "[Ada Low PER] left [Lyon LOC].\n"),
+    ]:
+        monkeypatch.setenv("NO_COLOR", no_color)
+        say("Ada Low left Lyon.\n", monkeypatch)
+        assert run("tag", "model.safetensors")[1] == expected
+        say("Ada Low left Lyon.\n", monkeypatch)  # what is asked for is given
+        assert run("tag", "model.safetensors", "--to", "conll")[1].startswith("Ada\tB-PER")
+        say("Ada Low left Lyon.\n", monkeypatch)
+        assert run("tag", "model.safetensors", "--confidence")[1].startswith("Ada\tB-PER")
+
+
 def test_from_a_file_to_a_tagged_sentence_of_ones_own(
     here: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -305,21 +324,21 @@ def test_score_files_of_different_formats_and_schemes(here: Path, run: Run) -> N
     assert run("convert", "dev.conll", "p.jsonl", "--scheme", "bilou")[0] == 0
     status, out, err = run("score", "dev.conll", "p.jsonl")
     assert status == 0
-    assert out.startswith("span F1 100.00 (precision 100.00, recall 100.00, 4 spans)")
+    assert out.startswith("F1 100.00  (precision 100.00, recall 100.00, 4 spans)")
     assert "the predicted labels are BILOU" in err
     (here / "p.conll").write_text(SENTENCES.replace("I-PER", "O"))
-    out = run("score", "dev.conll", "p.conll")[1]
-    assert out.startswith("span F1 75.00")
+    out = run("score", "dev.conll", "p.conll", "--by", "span")[1]
+    assert out.startswith("F1 75.00")
     assert "accuracy:  88.89%" in out  # conlleval's own lines
     found = json.loads(run("score", "dev.conll", "p.conll", "--json")[1])
     assert found["span_micro"]["correct"] == 3
     (here / "i.conll").write_text(SENTENCES.replace("B-LOC", "I-LOC"))
-    assert run("score", "dev.conll", "i.conll")[1].startswith("span F1 100.00")
+    assert run("score", "dev.conll", "i.conll")[1].startswith("F1 100.00")
     strict = run("score", "dev.conll", "i.conll", "--strict", "iob2")[1]
-    assert strict.startswith("span F1 66.67")
+    assert strict.startswith("F1 66.67")
     both = [f"{line} O" if line else "" for line in SENTENCES.split("\n")]
     (here / "both.conll").write_text("\n".join(both))
-    assert run("score", "both.conll")[1].startswith("span F1 0.00")
+    assert run("score", "both.conll")[1].startswith("F1 0.00")
     (here / "pos.conll").write_text(SENTENCES.replace("-", ""))
     assert run("score", "pos.conll", "pos.conll")[1].startswith("accuracy 100.00 (9 tokens)")
 

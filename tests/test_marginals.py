@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqpa import SequenceTagger
+from seqpa import SeqpaError, SequenceTagger
 from seqpa.schemes import boundaries, spans
+from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.marginals import Probabilities
 
 WORDS = ["the", "dog", "saw", "Ada", "of"]
@@ -103,3 +104,47 @@ def test_spans_of_any_scheme_and_of_none(X: Any, seed: int) -> None:
                 if (kind, start, end) in spans([tagger.classes_[k] for k in path])
             )
             assert probability == pytest.approx(exact, rel=1e-5)
+
+
+@pytest.mark.pure
+def test_scores_too_far_apart_for_numbers() -> None:
+    features = {"a": 3000.0}
+    X = [[features, {"b": 1.0}, features], [{"b": 1.0}]]
+    tagger = SequenceTagger(None, algorithm="pa", epochs=5, random_state=0)
+    tagger.fit(X, [["P", "Q", "P"], ["Q"]])
+    encoded, decoder = tagger._tagging().prepared(X)
+    for scale in (1.0, 1e4, 1e7):
+        rows = Probabilities(decoder, scale).tokens(encoded)
+        assert np.isfinite(rows).all()
+        assert rows.sum(axis=1) == pytest.approx(np.ones(4))
+        twin = all_sequences(tagger, encoded, decoder, 0, scale)
+        assert rows[0, 0] == pytest.approx(math.fsum(p for y, p in twin.items() if y[0] == 0))
+
+
+def test_threads_and_live_weights_tell_the_same() -> None:
+    tagger = tagger_of(TEMPLATES, LABELS, 3)
+    X = [[WORDS[k % 5] for k in range(i % 7)] for i in range(6000)]
+    alone = tagger.predict_marginals(X)
+    assert tagger.set_params(n_jobs=3).predict_marginals(X) == alone
+    assert [list(map(sum, map(dict.values, own))) for own in alone[:9]] == [
+        pytest.approx([1.0] * len(tokens)) for tokens in X[:9]
+    ]
+    tagger.learn_one(["dog", "saw"], ["O", "B-x"])
+    trained = tagger.trained_  # the same weights, frozen
+    encoded = trained.source.transform(X[:50])
+    decoder = Decoder(trained.weights, tagger._tagging()._penalties(trained.labels))
+    frozen = Probabilities(decoder, 1.0).tokens(encoded)
+    live = [list(token.values()) for own in tagger.predict_marginals(X[:50]) for token in own]
+    assert np.array_equal(frozen, live)
+
+
+def test_no_legal_sequence_and_no_spans_are_told() -> None:
+    tagger = tagger_of(["word[0]"], ["A", "B"], 0)
+    with pytest.raises(SeqpaError, match="mark no spans"):
+        tagger.predict_proba_spans([["dog"]])
+    forbidden = [["A", "A"], ["A", "B"], ["B", "A"], ["B", "B"]]
+    tagger.set_params(constraints={"forbidden": forbidden})
+    assert len(tagger.predict_marginals([["dog"], []])[0][0]) == 2
+    for ask in (tagger.predict_marginals, tagger.predict_with_probability):
+        with pytest.raises(SeqpaError, match="sentence 2: no label sequence"):
+            ask([["dog"], ["dog", "saw"]])

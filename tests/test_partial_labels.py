@@ -20,7 +20,7 @@ from seqpa.data import Corpus
 from seqpa.training_run import TrainingRun
 
 X, Y = WORDS * 3, TAGS * 3
-UPDATES = ["prediction-based", "loss-augmented", "n-best"]
+UPDATES = ["prediction-based", "near-max-loss", "loss-augmented", "n-best"]
 
 
 def tagger(**parameters: Any) -> SequenceTagger:

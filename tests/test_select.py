@@ -24,7 +24,8 @@ POOL = [
 
 
 def trained(**parameters: Any) -> SequenceTagger:
-    return SequenceTagger(TEMPLATES, random_state=1, **parameters).fit(WORDS, TAGS)
+    tagger = SequenceTagger(TEMPLATES, random_state=1, **parameters).fit(WORDS, TAGS)
+    return tagger.calibrate(POOL[:1], [["D", "N", "V"]])
 
 
 def scores(tagger: SequenceTagger, tokens: list[str]) -> list[float]:
@@ -33,21 +34,22 @@ def scores(tagger: SequenceTagger, tokens: list[str]) -> list[float]:
 
 
 def naive(tagger: SequenceTagger, strategy: str) -> list[int]:
-    def shares(tokens: list[str]) -> list[float]:
-        best = scores(tagger, tokens)[: tagger.n_best]
-        total = sum(math.exp(score - best[0]) for score in best)
-        return [math.exp(score - best[0]) / total for score in best]
+    def shares(tokens: list[str], n: int | None = None) -> list[float]:
+        """The probabilities of all sequences, or of the n best among themselves."""
+        best, scale = scores(tagger, tokens)[:n], tagger.probability_scale_
+        total = sum(math.exp(scale * (score - best[0])) for score in best)
+        return [math.exp(scale * (score - best[0])) / total for score in best]
 
     def worth(i: int) -> float:
         tokens = POOL[i]
         if strategy == "margin":
             first, second = scores(tagger, tokens)[:2]
             return -(first - second) / math.sqrt(len(tokens))
-        own = shares(tokens)
+        own = shares(tokens, tagger.n_best if strategy == "n-best-entropy" else None)
         if strategy == "least-confident":
             return -own[0]
         entropy = -sum(p * math.log(p) for p in own)
-        return entropy if strategy == "entropy" else entropy * likeness(tagger, i)
+        return entropy * likeness(tagger, i) if strategy == "density" else entropy
 
     numbers = [i for i, tokens in enumerate(POOL) if tokens]
     return sorted(numbers, key=lambda i: (-round(worth(i), 6), i))

@@ -361,8 +361,8 @@ TREE = Hierarchy({"NV": {"length": 2, "N": 0.5, "V": 1}, "D": None})
 CERTIFIED = [
     (cost, update)
     for cost in ("hamming", "zero-one", TREE)
-    for update in ("prediction-based", "loss-augmented", "max-loss", "n-best")
-    if (cost, update) != ("zero-one", "loss-augmented")
+    for update in ("prediction-based", "near-max-loss", "loss-augmented", "max-loss", "n-best")
+    if cost != "zero-one" or update not in ("near-max-loss", "loss-augmented")
 ]
 
 

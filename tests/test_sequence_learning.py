@@ -56,10 +56,13 @@ COSTS: dict[str, tuple[Any, reference.Cost]] = {
 ALGORITHMS = ("perceptron", "pa", "pa-i", "pa-ii", "arow")
 UPDATES = [
     (update, cost)
-    for update in ("prediction-based", "loss-augmented", "max-loss", "n-best")
+    for update in ("prediction-based", "near-max-loss", "loss-augmented", "max-loss", "n-best")
     for cost in COSTS
     if (update != "max-loss" or cost in ("zero-one", "hamming", "matrix", "whole", "hierarchy"))
-    and (update != "loss-augmented" or cost in ("hamming", "matrix", "whole", "hierarchy"))
+    and (
+        update not in ("near-max-loss", "loss-augmented")
+        or cost in ("hamming", "matrix", "whole", "hierarchy")
+    )
 ]
 # Closer decisions might be made otherwise in float32; such a sentence is passed over.
 CLEAR = 1e-3

@@ -219,6 +219,35 @@ def test_explanations_add_up(trained: SequenceTagger) -> None:
     assert transitions
 
 
+@pytest.mark.parametrize("constraints", [None, {"forbidden": [["D", "V"]]}])
+@pytest.mark.parametrize("templates", [TEMPLATES, [*TEMPLATES, "pair:word[0]", "pair:bias"]])
+def test_the_neighbours_of_a_runner_up_are_those_of_its_sequence(
+    templates: list[str], constraints: Any
+) -> None:
+    """The slow way: decode once more with the runner-up fixed."""
+    rng = np.random.default_rng(5)
+    tagger = SequenceTagger(templates, constraints=constraints, random_state=1, epochs=3)
+    tagger.fit(WORDS, TAGS)
+    words = sorted({word for sentence in WORDS for word in sentence})
+    seen = 0
+    for _ in range(20):
+        sentence = rng.choice(words, rng.integers(2, 9)).tolist()
+        best = tagger.predict([sentence])[0]
+        for t, told in enumerate(tagger.explain(sentence)):
+            fixed: list[str | None] = [None] * len(sentence)
+            fixed[t] = told.runner_up
+            rival = tagger.predict([sentence], fixed=[fixed])[0]
+            expected = {
+                f"transition({best[i - 1]} -> {best[i]} or {rival[i - 1]} -> {rival[i]})"
+                for i in (t, t + 1)
+                if 0 < i < len(sentence)
+            }
+            names = {part.name for part in told.contributions if " on " not in part.name}
+            assert {name for name in names if name.startswith("transition(")} == expected
+            seen += len(expected)
+    assert seen > 100
+
+
 def test_explanations_name_pair_features() -> None:
     tagger = SequenceTagger(["word[0]", "pair:word[0]"], random_state=0).fit(WORDS, TAGS)
     names = {c.name for e in tagger.explain(WORDS[1]) for c in e.contributions}

@@ -120,7 +120,7 @@ def test_bad_data_in_partial_fit_leaves_the_tagger_as_it_was() -> None:
     for X, y in (
         ([[{"new": 1.0}, {"size": math.nan}]], [["N", "Q"]]),
         ([[{"new": 1.0}]], [["N", "Q"]]),
-        ([[{"new": 1.0}]], [[3]]),
+        ([[{"new": 1.0}]], [[0.5]]),
     ):
         with pytest.raises(SeqpaError):
             tagger.partial_fit(X, y)

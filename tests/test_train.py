@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -209,7 +210,7 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 0, err
-    assert err == ""
+    assert re.fullmatch(r"stopping after epoch \d+; the best so far is kept\. .*at once\n", err)
     assert "stopped; seqpa train with --resume goes on" in out
     assert "accuracy" in out
     assert SequenceTagger.load(tmp_path / "m.safetensors").classes_
@@ -281,7 +282,8 @@ def test_the_certificate_holds(tmp_path: Path, algorithm: str, cost: dict[str, s
     assert certificate.holds, str(certificate)
     names = [name for name, _ in certificate.parts]
     assert names[0] == "u = 0"
-    assert ("u = the trained weights" in names) == (cost["kind"] == "zero-one")
+    beside_weights = any(name.startswith("u = the trained weights") for name in names)
+    assert beside_weights == (cost["kind"] != "span")  # whose max-loss is not known exactly
     assert "PA 2006, Lemma 9" in str(certificate) or algorithm == "perceptron"
 
 

@@ -371,14 +371,14 @@ class Chain:
         j: cython.Py_ssize_t
         at: cython.Py_ssize_t
         value: cython.double = 1.0
-        total: cython.double = self.trans[p, y]
+        total: cython.double = cython.cast(cython.double, self.trans[p, y])
         if data.has_pairs:
             for j in range(data.pair_indptr[t], data.pair_indptr[t + 1]):
                 at = self.pair_store.find(data.pair_features[j], p * self.store.width + y)
                 if at >= 0:
                     if data.has_pair_values:
-                        value = data.pair_values[j]
-                    total += value * self.pair_store.arena[at]
+                        value = cython.cast(cython.double, data.pair_values[j])
+                    total += value * cython.cast(cython.double, self.pair_store.arena[at])
         return total
 
     @cython.ccall
@@ -426,14 +426,14 @@ class Chain:
         with cython.nogil:
             for t in range(path.shape[0]):
                 self.store.emission(data, begin + t, work)
-                total += work.em[path[t]]
+                total += cython.cast(cython.double, work.em[path[t]])
                 if t == 0:
-                    total += self.first[path[t]]
+                    total += cython.cast(cython.double, self.first[path[t]])
                 elif data.has_pairs:
                     self.transition(data, begin + t, work)
-                    total += work.pairs[path[t - 1], path[t]]
+                    total += cython.cast(cython.double, work.pairs[path[t - 1], path[t]])
                 else:
-                    total += self.trans[path[t - 1], path[t]]
+                    total += cython.cast(cython.double, self.trans[path[t - 1], path[t]])
                 if t + 1 == path.shape[0]:
-                    total += self.last[path[t]]
+                    total += cython.cast(cython.double, self.last[path[t]])
         return total

@@ -43,7 +43,7 @@ cdef class Marginals:
     cdef double behind(self, Py_ssize_t t, Py_ssize_t y) noexcept nogil
     cdef void write(self, Py_ssize_t t, double[::1] out) noexcept nogil
     cpdef Py_ssize_t tokens(self, Sequences data, Py_ssize_t begin, Py_ssize_t end, double[:, ::1] out) except? -2
-    cpdef double likelihood(self, Sequences data, Py_ssize_t begin, Py_ssize_t end, const int[::1] gold) except? -1
+    cpdef double likelihood(self, Sequences data, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t every, const int[::1] gold) except? -1
     cpdef begin_sentence(self, Sequences data, Py_ssize_t i)
     cpdef double sequence(self, Sequences data, Py_ssize_t i, const int[::1] path) except? -1
     cpdef double entropy(self, Sequences data, Py_ssize_t i) except? -1

@@ -1,9 +1,10 @@
 """Probabilities of labels, spans and whole sequences of a chain: forward-backward.
 
 A label sequence has the probability exp(scale · score) / Z, where Z is the sum over all sequences;
-what the rules forbid has none. Sums over beginnings and ends are kept as numbers, scaled to a sum of
-one at each token, and their logarithms apart. Where a number might become too small for that, and
-where transitions see the input, the sentence is done in logarithms throughout, which takes longer.
+what the rules forbid has none. Sums over beginnings and ends are kept as numbers, scaled to a sum
+of one at each token, and their logarithms apart. Where a number might become too small for that,
+and where transitions see the input, the sentence is done in logarithms throughout, which takes
+longer.
 C types of attributes stand in marginals.pxd.
 """
 
@@ -16,11 +17,11 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.libc.math import exp, log
-    from cython.cimports.seqpa._kernel.sequences import Scratch, Sequences
+    from cython.cimports.seqpa._kernel.sequences import Sequences
 else:
     from math import exp, log
 
-    from seqpa._kernel.sequences import Scratch, Sequences
+    from seqpa._kernel.sequences import Sequences
 
 COMPILED = cython.compiled
 
@@ -393,9 +394,11 @@ class Marginals:
         data: Sequences,
         begin: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
+        every: cython.Py_ssize_t,
         gold: cython.const[cython.int][::1],
     ) -> cython.double:
-        """Σ log P(gold label at its token) over the sentences begin:end; −1 is no label.
+        """Σ log P(gold label at its token) over every so many of the sentences begin:end; −1 is no
+        label.
 
         A label without probability counts as _FLOOR, at every scale.
         """
@@ -404,13 +407,15 @@ class Marginals:
         first: cython.Py_ssize_t
         total: cython.double = 0.0
         with cython.nogil:
-            for i in range(begin, end):
+            i = begin
+            while i < end:
                 if self.look(data, i):
                     first = data.starts[i]
                     for t in range(self.n):
                         if gold[first + t] >= 0:
                             self.write(t, self.other)
                             total += log(max(self.other[gold[first + t]], _FLOOR))
+                i += every
         return total
 
     @cython.ccall

@@ -46,5 +46,6 @@ cdef class Trainer:
     cdef double known_cost(self, Py_ssize_t begin, Py_ssize_t n, const int[::1] gold, int[::1] path) noexcept nogil
     cdef Py_ssize_t count_wrong(self, Py_ssize_t begin, Py_ssize_t n, const int[::1] gold, int[::1] path) noexcept nogil
     cdef bint find_competitor(self, Sequences data, Py_ssize_t i, const int[::1] gold, const int[::1] no_labels, Scratch work) noexcept nogil
+    cdef double value_of(self, Sequences data, Py_ssize_t i, const int[::1] gold, int[::1] path, Scratch work) noexcept nogil
     cdef void find_right(self, Sequences data, Py_ssize_t i, const int[::1] gold, Scratch work) noexcept nogil
     cpdef int epoch(self, Sequences data, const int[::1] gold, const double[::1] importance, const long long[::1] order, bint given_path, double given_cost, const int[::1] no_labels, Scratch work, double[:, ::1] record) except? -1

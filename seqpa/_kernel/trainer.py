@@ -52,7 +52,13 @@ COSTS = {"hamming": _HAMMING, "zero-one": _ZERO_ONE, "matrix": _MATRIX, "python"
 _PREDICTION = cython.declare(cython.int, 0)
 _AUGMENTED = cython.declare(cython.int, 1)
 _MAX_LOSS = cython.declare(cython.int, 2)
-UPDATES = {"prediction-based": _PREDICTION, "loss-augmented": _AUGMENTED, "max-loss": _MAX_LOSS}
+_NEAR_MAX_LOSS = cython.declare(cython.int, 3)
+UPDATES = {
+    "prediction-based": _PREDICTION,
+    "loss-augmented": _AUGMENTED,
+    "max-loss": _MAX_LOSS,
+    "near-max-loss": _NEAR_MAX_LOSS,
+}
 
 
 @cython.final
@@ -61,8 +67,9 @@ class Trainer:
     """Moves the weights of a chain, sentence by sentence.
 
     update           one of UPDATES: the competitor is the prediction, or the best score + ρ, or
-                     the best score + √ρ
-    max_loss         which finds the latter, or None
+                     the best score + √ρ, or the better of two candidates for it: the prediction
+                     and the best score + ρ/2
+    max_loss         which finds the best score + √ρ, or None
     cost_kind, cost  one of COSTS: Hamming, zero-one, the label × label matrix `cost` summed over
                      tokens, or a function that Python calls
     trans, trans_sums, trans_gains   chain.trans in one dimension; averaging sums, and gains in
@@ -385,6 +392,10 @@ class Trainer:
         if self.update == _AUGMENTED:
             self.chain.viterbi(data, i, gold, 1.0, work)
             work.ready = True
+        elif self.update == _NEAR_MAX_LOSS:
+            # √ρ <= (1 + ρ)/2, with equality at ρ = 1: the tangent that fits single mistakes.
+            self.chain.viterbi(data, i, gold, 0.5, work)
+            work.ready = True
         else:
             if not self.max_loss.find(self.chain, data, i, gold, work):
                 return False
@@ -400,8 +411,35 @@ class Trainer:
         self.chain.viterbi(data, i, no_labels, 0.0, work)
         for t in range(n):
             self.guess[t] = work.path[t]
+        if self.update == _NEAR_MAX_LOSS and self.value_of(
+            data, i, gold, self.guess, work
+        ) >= self.value_of(data, i, gold, self.rival, work):
+            return True
+        for t in range(n):
             work.path[t] = self.rival[t]
         return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def value_of(
+        self,
+        data: Sequences,
+        i: cython.Py_ssize_t,
+        gold: cython.const[cython.int][::1],
+        path: cython.int[::1],
+        work: Scratch,
+    ) -> cython.double:
+        """score + √ρ of a label sequence, for costs that are known."""
+        t: cython.Py_ssize_t
+        begin: cython.Py_ssize_t = data.starts[i]
+        n: cython.Py_ssize_t = data.starts[i + 1] - begin
+        score: cython.double = sqrt(self.known_cost(begin, n, gold, path))
+        for t in range(n):
+            score += cython.cast(cython.double, work.ems[t, path[t]])
+            if t > 0:
+                score += self.chain.step_score(data, begin + t, path[t - 1], path[t])
+        return score
 
     @cython.cfunc
     @cython.nogil
@@ -496,7 +534,7 @@ class Trainer:
                         self.own_C = self.C * importance[i]
                     r = (rho if self.update == _AUGMENTED else sqrt(rho)) - self.score
                     tau = step_size(self.step, r, self.score, self.norm2, self.own_C)
-                    if self.update == _AUGMENTED and r <= 0.0:
+                    if (self.update == _AUGMENTED or self.update == _NEAR_MAX_LOSS) and r <= 0.0:
                         tau = 0.0
                     if abs(tau) * sqrt(self.norm2) > longest:
                         status = _TOO_FAR

@@ -5,6 +5,7 @@ Nothing heavy is imported before a command needs it, so that ``seqpa --help`` is
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -22,21 +23,32 @@ from seqpa.cli.init import init
 from seqpa.cli.inspect import inspect
 from seqpa.cli.schema import schema
 from seqpa.cli.score import score
+from seqpa.cli.screen import NoColor, Quiet, Verbose, shown
 from seqpa.cli.tag import tag
 from seqpa.cli.train import CommandWithSettings, train
 
 app = typer.Typer(
     name="seqpa",
     help="Train and run sequence taggers: parts of speech, names, chunks.",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=CommandWithSettings)(guarded(train))
 for _command in (tag, evaluate, inspect, corpora, init, convert, score, cluster, schema):
     app.command()(guarded(_command))
 app.command("import-crfsuite")(guarded(import_crfsuite))
 app.command(cls=CommandWithNames)(guarded(experiment))
+
+
+# What to do first, for those who only say `seqpa`.
+_FIRST = """\
+seqpa trains and runs sequence taggers: parts of speech, names, chunks.
+  seqpa init train.conll test.conll   look at labelled files, write a configuration
+  seqpa train seqpa.yaml              train as it says; to try: configs/ner.yaml
+  seqpa tag MODEL text.txt            label a text with the model that this wrote
+  seqpa --help                        all commands; seqpa COMMAND -h: one of them"""
+_COMPLETION = "_SEQPA_COMPLETE"  # the shell asks for completions, without arguments
 
 
 def _print_version(asked: bool) -> None:
@@ -49,24 +61,32 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option(
             "--version", help="Print the version and end.", callback=_print_version, is_eager=True
         ),
     ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,
 ) -> None:
     """Train and run sequence taggers: parts of speech, names, chunks."""
+    context.with_resource(shown(quiet, verbose, no_color))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit status."""
-    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    given = list(sys.argv[1:] if arguments is None else arguments)
     if sys.stdout is None:
         return error_line("standard output is closed; give it a place, for example > out.txt")
     whole_lines()
     try:
         with orderly_end():
+            if not given and _COMPLETION not in os.environ:
+                print(_FIRST, flush=True)
+                return 0
             status = app(given, prog_name="seqpa", standalone_mode=False)
             sys.stdout.flush()
     except typer.Abort:

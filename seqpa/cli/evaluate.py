@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from seqpa.cli.inputs import AllowImports, Columns, Encoding, Format, MaxSentence, Model
+from seqpa.cli.tables import By, Top, check_by, tables, wrong_sentences
+from seqpa.errors import SeqpaWarning
 
 if TYPE_CHECKING:
     from seqpa.evaluate import Comparison, Evaluation
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 def evaluate(
     model: Model,
     data: Annotated[str, typer.Argument(help="Labelled data.", metavar="DATA")],
+    by: By = None,
+    top: Top = 50,
     json: Annotated[
         bool, typer.Option("--json", help="Print everything as JSON, scores as fractions.")
     ] = False,
@@ -38,9 +43,10 @@ def evaluate(
 ) -> None:
     """Score a model on labelled data.
 
-    Accuracy with words of the training data and new ones apart, precision, recall and F1 by
-    label and by span (as conlleval counts and prints them), the most frequent confusions and the
-    cost that the model was trained for.
+    The headline first: F1 of spans as conlleval counts them, where labels mark spans, else
+    accuracy; then words of the training data and new ones apart, the cost that the model was
+    trained for, the scores of each span or label and the most frequent mistakes. --by prints whole
+    tables; --json everything, with the sentences if --by sentence asks for them.
     """
     from seqpa.cli.inputs import load, reading
     from seqpa.data import read
@@ -49,39 +55,81 @@ def evaluate(
     from seqpa.sequence.costs import sequence_cost
     from seqpa.training_run import evaluate_labels
 
+    asked = check_by(by)
     tagger, file = load(model, allow_imports)
     corpus = read(
         data, **reading(tagger, file, format, columns, encoding, max_sentence_tokens).arguments()
     )
     unknown_cost = isinstance(tagger.cost, UnloadedFunction)
     cost = None if unknown_cost else tagger.cost
+    named = {label for label in corpus.labels or () if label}
+    _warn_of_labels(tagger.classes_, named, model, data)
     gold, predicted = corpus.y, tagger.predict(corpus)
     evaluation = evaluate_labels(tagger, corpus, gold, predicted, file.training_words(), cost)
     comparisons: list[Comparison] = []
     if compare is not None:
         other, _ = load(compare, allow_imports)
-        named = {label for label in corpus.labels or () if label}
+        _warn_of_tasks(tagger.classes_, other.classes_, model, compare)
         labels = sorted({*tagger.classes_, *other.classes_, *named})
-        gold, predicted, others = labelled_tokens(gold, predicted, other.predict(corpus))
+        right, ours, theirs = labelled_tokens(gold, predicted, other.predict(corpus))
         comparisons = _compared(
-            gold,
-            predicted,
-            others,
+            right,
+            ours,
+            theirs,
             evaluation,
             None if cost is None else sequence_cost(cost, labels),
             {"method": method, "rounds": rounds},
             seed,
         )
+    sentences = []
+    if "sentence" in asked:
+        words = corpus.split(corpus.columns[0])
+        right, words, found = labelled_tokens(gold, words, predicted)
+        sentences = wrong_sentences(words, right, found)
     if json:
-        _print_json(model, data, evaluation, compare, comparisons)
+        _print_json(model, data, evaluation, compare, comparisons, asked, sentences)
         return
-    _print_text(evaluation)
+    print(tables(evaluation, asked, top, sentences))
     if unknown_cost:
         print("\nthe cost is a Python function: say --allow-imports to measure it")
     if comparisons:
         print(f"\n{model} - {compare}")
         for comparison in comparisons:
             print(f"  {comparison}")
+
+
+def _warn_of_labels(known: list[str], given: set[str], model: Path, data: str) -> None:
+    """Data of another task, or labels that the model never saw."""
+    import warnings
+
+    new = sorted(given - set(known))
+    if not new:
+        return
+    if len(new) == len(given):
+        told = f"knows none of the labels of {data}, such as {new[0]}: is it the right column?"
+    else:
+        told = f"does not know {len(new):,} of the {len(given):,} labels of {data}: {new[0]}, ..."
+    warnings.warn(f"{model}: {told}", SeqpaWarning, stacklevel=2)
+
+
+def _warn_of_tasks(a: list[str], b: list[str], model: Path, other: Path) -> None:
+    """Two models are compared that do not have the same labels."""
+    import warnings
+
+    from seqpa.schemes import OUTSIDE
+
+    only_a, only_b = sorted(set(a) - set(b)), sorted(set(b) - set(a))
+    if not only_a and not only_b:
+        return
+    common = len((set(a) & set(b)) - {OUTSIDE})
+    kind = "are of different tasks" if 2 * common < min(len(a), len(b)) else "differ in labels"
+    parts = [
+        f"{len(only):,} only {where}, such as {only[0]}"
+        for only, where in ((only_a, "of the first"), (only_b, "of the second"))
+        if only
+    ]
+    told = f"{model} and {other} {kind}: {', '.join(parts)}"
+    warnings.warn(told, SeqpaWarning, stacklevel=2)
 
 
 def _compared(
@@ -106,39 +154,14 @@ def _compared(
     ]
 
 
-def _print_text(evaluation: Evaluation) -> None:
-    from seqpa.evaluate import conlleval_text
-
-    print(evaluation.table())
-    if evaluation.spans is not None:
-        print(f"\n{_label_table(evaluation)}")
-        print(f"\nas conlleval prints it\n{conlleval_text(evaluation)}")
-    if evaluation.correct_tokens < evaluation.tokens:
-        print(f"\nmost frequent mistakes\n{evaluation.confusion_table()}")
-
-
-def _label_table(evaluation: Evaluation) -> str:
-    """The scores of each label, for labels whose spans `Evaluation.table` shows."""
-    width = max([12, *map(len, evaluation.labels)])
-    lines = [f"{'label':<{width}}  precision  recall      F1    gold"]
-    for name, score in sorted(evaluation.labels.items()):
-        lines.append(
-            f"{name:<{width}}  {100 * score.precision:9.2f} {100 * score.recall:7.2f} "
-            f"{100 * score.f1:7.2f} {score.gold:7d}"
-        )
-    precision, recall, f1 = (100 * value for value in evaluation.label_macro)
-    lines.append(
-        f"{'macro mean':<{width}}  {precision:9.2f} {recall:7.2f} {f1:7.2f} {evaluation.tokens:7d}"
-    )
-    return "\n".join(lines)
-
-
 def _print_json(
     model: Path,
     data: str,
     evaluation: Evaluation,
     compare: Path | None,
     comparisons: list[Comparison],
+    asked: Sequence[str],
+    sentences: list[dict[str, Any]],
 ) -> None:
     import json
     from dataclasses import asdict
@@ -147,4 +170,6 @@ def _print_json(
     if compare is not None:
         content["compared_with"] = str(compare)
         content["comparisons"] = [asdict(comparison) for comparison in comparisons]
+    if "sentence" in asked:
+        content["wrong_sentences"] = sentences
     print(json.dumps(content, ensure_ascii=False, indent=1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,6 +47,7 @@ def experiment(
     Writes report.md, CSV files and each figure as PNG and SVG. The numbers are the same each time,
     for any number of jobs.
     """
+    from seqpa.cli.inputs import cores
     from seqpa.experiments import find
     from seqpa.experiments.figures import need_matplotlib
     from seqpa.experiments.setup import Setup
@@ -57,7 +57,7 @@ def experiment(
     need_matplotlib()
     check_folder(output)
     with _progress() as progress:
-        outcome = run(Setup(quick, stand_in, data, jobs or _cores(), progress))
+        outcome = run(Setup(quick, stand_in, data, jobs or cores(), progress))
         files = outcome.write(output)
     for check in outcome.checks:
         print(f"{check.verdict:<13}  {check.claim}: {check.measured}")
@@ -68,11 +68,6 @@ def experiment(
     if outcome.label:
         print(outcome.label)
     print("written: " + ", ".join(str(file) for file in files))
-
-
-def _cores() -> int:
-    usable = getattr(os, "sched_getaffinity", None)
-    return len(usable(0)) if usable else os.cpu_count() or 1
 
 
 @contextmanager

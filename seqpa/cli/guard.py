@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import io
 import os
 import signal
@@ -10,16 +11,19 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, get_type_hints
 
 import typer
 
+from seqpa.cli.screen import NoColor, Quiet, Verbose, shown
 from seqpa.errors import SeqpaError, SeqpaWarning
 
 USER_ERROR = 2
 # As a shell reports a program that the closed pipe ended.
 BROKEN_PIPE = 141
 INTERRUPTED = 130
+# The options that every command has.
+_SCREEN = {"quiet": Quiet, "verbose": Verbose, "no_color": NoColor}
 
 
 def error_line(message: str) -> int:
@@ -91,7 +95,7 @@ def orderly_end() -> Iterator[None]:
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Wrap a command so that its errors become one line.
+    """Wrap a command so that its errors become one line, and ``-q``, ``-v``, ``--no-color`` work.
 
     Parameters
     ----------
@@ -101,13 +105,14 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     Returns
     -------
     callable
-        The same, but it exits with a status instead of raising.
+        The same with these options, but it exits with a status instead of raising.
     """
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
+        asked = [bool(kwargs.pop(name, False)) for name in _SCREEN]
         try:
-            with _one_line_warnings():
+            with _one_line_warnings(), shown(*asked):
                 command(*args, **kwargs)
             sys.stdout.flush()
         except SeqpaError as error:
@@ -125,6 +130,16 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
 
+    # typer reads the options off the signature.
+    kinds = get_type_hints(command, include_extras=True)
+    signature = inspect.signature(command)
+    own = [one.replace(annotation=kinds[one.name]) for one in signature.parameters.values()]
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+        for name, kind in _SCREEN.items()
+    ]
+    run.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+    run.__annotations__ = {**kinds, **_SCREEN}
     return run
 
 

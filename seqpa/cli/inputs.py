@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -159,6 +160,15 @@ def reading(
     )
 
 
+def _without(weight: Any, columns: Any, format: Any) -> Any:
+    """The columns, that of the sentences' weights to be ignored: only training looks at it."""
+    if weight is None or not isinstance(columns, list):
+        return columns
+    if format in ("csv", "parquet"):  # which know their columns by name
+        return [name for name in columns if name != weight]
+    return ["_" if name == weight else name for name in columns]
+
+
 def _trained_on(config: dict[str, Any]) -> ReadOptions:
     """The `data` section in a model's header, which was checked when it was trained.
 
@@ -175,7 +185,7 @@ def _trained_on(config: dict[str, Any]) -> ReadOptions:
     legal = constraints if isinstance(constraints, str) else None
     found = ReadOptions(
         format=told.get("format", "conll"),
-        columns=told.get("columns"),
+        columns=_without(told.get("weight"), told.get("columns"), told.get("format")),
         label=told.get("label"),
         encoding=told.get("encoding", "utf-8"),
         scheme=told.get("scheme") or legal,
@@ -188,3 +198,14 @@ def _trained_on(config: dict[str, Any]) -> ReadOptions:
     if not (told and fits and {str}.issuperset(map(type, (*texts, *names)))):
         raise SeqpaError("the model is damaged: its header does not tell its data")
     return found
+
+
+def cores() -> int:
+    """How many cores this process may use.
+
+    Returns
+    -------
+    int
+    """
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1

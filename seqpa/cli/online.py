@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from seqpa.cli.screen import screen
 from seqpa.config import Config
 
 if TYPE_CHECKING:
     from seqpa.online_run import Progress
 
 
-def learn_online(config: Config, force: bool) -> None:
+def learn_online(config: Config, force: bool, full: bool = False) -> None:
     """Learn from one sentence after another; Ctrl-C ends it and keeps what was learned.
 
     Parameters
@@ -19,18 +20,21 @@ def learn_online(config: Config, force: bool) -> None:
         What is trained, on what, and what is written.
     force : bool
         Replace what another training left.
+    full : bool
+        Print all scores at the end.
     """
+    from seqpa.evaluate.summary import details, headline
     from seqpa.online_run import OnlineRun
 
     run = OnlineRun(config, force=force)
     try:
         for note in run.notes:
-            print(note, flush=True)
+            screen().note(note)
         try:
             for part in run.parts():
-                print(progress_line(part), flush=True)
+                screen().note(progress_line(part))
         except KeyboardInterrupt:
-            print("\nstopped", flush=True)
+            screen().note("\nstopped; what was learned is kept")
         except SystemExit:  # asked to end: what was learned is kept
             run.finish()
             raise
@@ -39,8 +43,10 @@ def learn_online(config: Config, force: bool) -> None:
         run.close()
     for name, evaluation in (("dev", outcome.dev), ("test", outcome.test)):
         if evaluation is not None:
-            print(f"\nscores on {name}\n{evaluation.table()}")
-    print(f"\nmodel written to {outcome.model}")
+            print(f"\n{name} {headline(evaluation)}\n{details(evaluation)}")
+            if full:
+                print(f"\n{evaluation.table()}")
+    screen().note(f"\nmodel written to {outcome.model}")
 
 
 def progress_line(part: Progress) -> str:

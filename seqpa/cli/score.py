@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from seqpa.cli.inputs import Encoding, Format
-
-if TYPE_CHECKING:
-    from seqpa.evaluate import Evaluation
+from seqpa.cli.tables import By, Top, check_by, tables, wrong_sentences
 
 
 def score(
@@ -31,6 +29,8 @@ def score(
             "strict mode does.",
         ),
     ] = None,
+    by: By = None,
+    top: Top = 50,
     json: Annotated[
         bool, typer.Option("--json", help="Print everything as JSON, scores as fractions.")
     ] = False,
@@ -42,45 +42,35 @@ def score(
 ) -> None:
     """Score labels that are in a file, whoever predicted them.
 
-    Precision, recall and F1 by span, as conlleval counts them, and by label; the most frequent
-    confusions. The two files may be in different formats and schemes, but have the same words.
+    The headline first: F1 of spans as conlleval counts them, where labels mark spans, else
+    accuracy; then each span or label and the most frequent mistakes. The two files may be in
+    different formats and schemes, but have the same words.
     """
+    from seqpa.data.labels import labelled_tokens
     from seqpa.data.pairs import check_same_words, in_scheme_of, labelled, scorable, two_columns
     from seqpa.evaluate import evaluate
 
+    asked = check_by(by)
     if predicted is None:
-        right, found = two_columns(gold, encoding)
+        words, right, found = two_columns(gold, encoding)
     else:
         first, second = (labelled(path, format, label, encoding) for path in (gold, predicted))
         check_same_words(first, second, gold, predicted)
         right, found = scorable(first.y, second.y)
+        _, words = labelled_tokens(first.y, first.split(first.columns[0]))
     if strict is None:
         found, scheme = in_scheme_of(found, right)
         if scheme is not None:
             told = f"the predicted labels are {scheme.upper()}; compared in the scheme of {gold}"
             print(told, file=sys.stderr)
     evaluation = evaluate(right, found, strict=strict)
+    sentences = wrong_sentences(words, right, found) if "sentence" in asked else []
     if json:
         import json as encoder
 
-        print(encoder.dumps(evaluation.to_dict(), ensure_ascii=False, indent=1))
+        content = evaluation.to_dict()
+        if "sentence" in asked:
+            content["wrong_sentences"] = sentences
+        print(encoder.dumps(content, ensure_ascii=False, indent=1))
     else:
-        _print(evaluation)
-
-
-def _print(evaluation: Evaluation) -> None:
-    from seqpa.evaluate import conlleval_text
-
-    micro = evaluation.span_micro
-    if micro is not None:
-        print(
-            f"span F1 {100 * micro.f1:.2f} (precision {100 * micro.precision:.2f}, recall "
-            f"{100 * micro.recall:.2f}, {micro.gold:,} spans)\n"
-        )
-    else:
-        print(f"accuracy {100 * evaluation.accuracy:.2f} ({evaluation.tokens:,} tokens)\n")
-    print(evaluation.table())
-    if micro is not None:
-        print(f"\nas conlleval prints it\n{conlleval_text(evaluation)}")
-    if evaluation.correct_tokens < evaluation.tokens:
-        print(f"\nmost frequent mistakes\n{evaluation.confusion_table()}")
+        print(tables(evaluation, asked, top, sentences))

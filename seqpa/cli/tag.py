@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from seqpa.cli.inputs import AllowImports, Columns, Encoding, Format, MaxSentence, Model
+from seqpa.cli.screen import is_terminal, screen
 from seqpa.errors import SeqpaError
 
 if TYPE_CHECKING:
@@ -59,19 +60,38 @@ def tag(
     nbest: Annotated[
         int,
         typer.Option(
-            metavar="K", min=1, help="Also write the second to K-th best labels of each sentence."
+            metavar="K",
+            min=1,
+            help="Also write the second to K-th best labels of each sentence, "
+            "behind the best: label2, label3, ...; _ where there are fewer.",
         ),
     ] = 1,
     confidence: Annotated[
         bool,
         typer.Option(
-            "--confidence", help="Also write by how much each label beats its best alternative."
+            "--confidence",
+            help="Also write, last, by how much the labels beat the best ones with another label "
+            "here; inf, in JSON null, where there is no other.",
+        ),
+    ] = False,
+    probability: Annotated[
+        bool,
+        typer.Option(
+            "--probability",
+            help="Also write how probable each label is; calibrated, if the model was trained with "
+            "a dev set.",
         ),
     ] = False,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Write why each token got its label, instead of the data."),
     ] = False,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "-j", "--jobs", metavar="N", min=0, help="Tag on N threads; 0 takes every core."
+        ),
+    ] = 1,
     allow_imports: AllowImports = False,
 ) -> None:
     """Tag a file or standard input.
@@ -79,15 +99,21 @@ def tag(
     Columns stay as they are, with the label appended as the last; CoNLL-U gets it in its field,
     JSON lines as "labels"; plain text becomes columns. The format is found by looking, unless
     --format or --columns says it. Order is kept, and a file of any size takes the same memory.
+    On a terminal names and chunks are shown in their text, in colours; --to conll shows columns
+    there, too.
     """
-    from seqpa.cli.inputs import load, reading
+    from seqpa.cli.inputs import cores, load, reading
     from seqpa.cli.looking import guess
-    from seqpa.data import read_chunks, write_tagged
+    from seqpa.cli.tag_screen import Watch, on_terminal, paint
+    from seqpa.data import CHUNK_BYTES, read_chunks, write_tagged
     from seqpa.data.sink import open_sink
     from seqpa.model import import_function
 
     _check_apart(model, input, output)
     tagger, file = load(model, allow_imports)
+    tagger.n_jobs = jobs or cores()
+    if input == "-" and is_terminal(sys.stdin):
+        screen().aside("type or paste a text: an empty line tags it, Ctrl-D ends")
     how = reading(tagger, file, format, columns, encoding, max_sentence_tokens)
     guessed = None
     if format is None and columns is None:
@@ -95,6 +121,7 @@ def tag(
         if guessed is not None:
             known = guessed.format, guessed.columns
             how = reading(tagger, file, *known, encoding, max_sentence_tokens)
+        screen().detail(f"read as {how.format}" + (f": {guessed.reason}" if guessed else ""))
     arguments = how.arguments()
     if how.format == "nltk" and format is None:  # trained on a corpus of NLTK's, used on files
         arguments["format"] = "conll"
@@ -108,19 +135,21 @@ def tag(
     )
     if guessed is not None:
         chunks = guessed.explained(chunks)
-    if explain:
-        with open_sink(output) as sink:
-            for corpus in chunks:
-                for sentence in corpus:
-                    sink.write(_explained(tagger, sentence.tokens))
-        return
-    write_tagged(
-        output,
-        _tagged(tagger, chunks, nbest, confidence),
-        format=to,
-        label=how.label or "upos",
-        encoding=how.encoding,
-    )
+    watch = Watch(input)
+    chunks = watch.counted(chunks, CHUNK_BYTES)
+    tagged = _tagged(tagger, chunks, nbest, confidence, probability)
+    plain = to is None and nbest == 1 and not (confidence or probability)
+    with watch.shown(output):
+        if explain:
+            with open_sink(output) as sink:
+                for corpus in chunks:
+                    for sentence in corpus:
+                        sink.write(_explained(tagger, sentence.tokens))
+        elif plain and on_terminal(output, tagger.classes_):
+            paint(tagged, tagger.classes_)
+        else:
+            label = how.label or "upos"
+            write_tagged(output, tagged, format=to, label=label, encoding=how.encoding)
 
 
 def _check_apart(model: Path, input: str, output: str) -> None:
@@ -143,19 +172,27 @@ def _is_standard_output(path: str) -> bool:
 
 
 def _tagged(
-    tagger: SequenceTagger, chunks: Iterable[Corpus], nbest: int, confidence: bool
+    tagger: SequenceTagger,
+    chunks: Iterable[Corpus],
+    nbest: int,
+    confidence: bool,
+    probability: bool,
 ) -> Iterator[tuple[Corpus, list[str], Extras]]:
     for corpus in chunks:
-        extras: dict[str, list[str]] = {}
+        extras: dict[str, Sequence[str | float]] = {}
         if not len(corpus):
             yield corpus, [], extras
             continue
         labels = [label for sentence in tagger.predict(corpus) for label in sentence]
         if nbest > 1:
-            extras |= _alternatives(tagger, corpus, nbest)
+            extras.update(_alternatives(tagger, corpus, nbest))
         if confidence:
             extras["confidence"] = [
-                f"{margin:.4f}" for _, margins in tagger.confidence(corpus) for margin in margins
+                margin for _, margins in tagger.confidence(corpus) for margin in margins
+            ]
+        if probability:
+            extras["probability"] = [
+                told for sentence in tagger.predict_with_probability(corpus) for _, told in sentence
             ]
         yield corpus, labels, extras
 
@@ -176,9 +213,8 @@ def _explained(tagger: SequenceTagger, tokens: Any) -> str:
     told = [
         str(
             replace(
-                explanation,
+                explanation.summed(_SHOWN),
                 token=token if isinstance(token, str) else "/".join(token),
-                contributions=explanation.contributions[:_SHOWN],
             )
         )
         for token, explanation in zip(tokens, tagger.explain(tokens), strict=True)

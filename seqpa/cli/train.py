@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 from typer.core import TyperCommand
 
+from seqpa.cli.screen import is_terminal, screen
 from seqpa.errors import SeqpaError
-from seqpa.sequence.epoch_line import epoch_line
 
 if TYPE_CHECKING:
     from seqpa.sequence.learner import Epoch
-    from seqpa.training_run import TrainingOutcome, TrainingRun
+    from seqpa.training_run import TrainingRun
 
 
 class CommandWithSettings(TyperCommand):
@@ -47,6 +50,9 @@ def train(
         bool,
         typer.Option("--force", help="Replace a model of another configuration, or a checkpoint."),
     ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print all scores at the end, not only what matters.")
+    ] = False,
     certificate: Annotated[
         bool, typer.Option("--certificate", help="Print the loss bounds of the run at the end.")
     ] = False,
@@ -65,7 +71,8 @@ def train(
     model.safetensors, NAME.history.json and NAME.metrics.json), and while it runs a checkpoint
     after each epoch. A model that the same configuration made is replaced, another only with
     --force. Ctrl-C ends the run after the present epoch and keeps the best so far; pressed twice,
-    it ends at once and the last checkpoint stays.
+    it ends at once and the last checkpoint stays. What is printed at the end is what matters: the
+    score, the worst labels, the most frequent mistakes, what to try next.
     """
     from seqpa.config import load_config
     from seqpa.training_outputs import Outputs
@@ -77,63 +84,109 @@ def train(
 
         if resume or certificate:
             raise SeqpaError("--online goes with neither --resume nor --certificate")
-        return learn_online(settings, force)
+        return learn_online(settings, force, full)
     if resume and not force and Outputs(settings).is_made():
-        print(f"nothing left to train: {settings.path('output', 'model')} is complete")
+        screen().note(f"nothing left to train: {settings.path('output', 'model')} is complete")
         return
-    run = TrainingRun(settings, resume=resume, force=force, with_certificate=certificate)
+    begun = time.perf_counter()
+    with _waiting("reading the data"):
+        run = TrainingRun(settings, resume=resume, force=force, with_certificate=certificate)
     try:
-        for note in run.notes:
-            print(note, flush=True)
         if resume and not run.resumed:
-            print("no checkpoint to resume: starting from the beginning", flush=True)
-        stopped = False
-        with _stop_requests() as stop_asked, _display(run) as display:
-            for epoch in run.epochs():
-                display.show(epoch)
-                if stop_asked() and not run.complete:
-                    stopped = True
-                    break
-        outcome = run.finish()
+            screen().note("no checkpoint to resume: starting from the beginning")
+        _tell_of_data(run, time.perf_counter() - begun)
+        stopped = _train(run)
+        with _waiting("scoring"):
+            outcome = run.finish()
     finally:
         run.close()
     if stopped:
-        print("stopped; seqpa train with --resume goes on from here")
-    _print_outcome(run, outcome)
+        screen().note("stopped; seqpa train with --resume goes on from here")
+    from seqpa.cli.closing import closing
+
+    print(closing(run, outcome, full=full, brief=screen().quiet))
+
+
+def _train(run: TrainingRun) -> bool:
+    """Go through the epochs; whether the user stopped them."""
+    with _stop_requests(run) as stop_asked, _display(run) as display:
+        for epoch in run.epochs(display.within):
+            display.show(epoch)
+            if stop_asked() and not run.complete:
+                return True
+    return False
+
+
+def _tell_of_data(run: TrainingRun, seconds: float) -> None:
+    from seqpa.config.build import data_name
+
+    for note in run.notes:
+        screen().note(note)
+    for part, corpus in (("train", run.train), ("dev", run.dev), ("test", run.test)):
+        if corpus is not None:
+            screen().detail(
+                f"{part}: {data_name(run.config, part)}: {len(corpus):,} sentences, "
+                f"{corpus.n_tokens:,} tokens, columns {', '.join(corpus.names)}"
+            )
+    screen().detail(f"read in {seconds:.2f} s")
+    labels = len({*(run.train.labels or ())} - {None})
+    screen().note(
+        f"training on {len(run.train):,} sentences, {run.train.n_tokens:,} tokens, "
+        f"{labels:,} labels" + (f", after epoch {len(run.history)}" if run.resumed else "")
+    )
 
 
 @contextmanager
-def _stop_requests() -> Iterator[Any]:
-    """Ctrl-C asks to stop; a second one interrupts as usual."""
+def _stop_requests(run: TrainingRun) -> Iterator[Any]:
+    """Ctrl-C asks to stop, and is answered at once; a second one interrupts as usual."""
     asked = []
     usual = signal.getsignal(signal.SIGINT)
 
     def ask(number: int, frame: Any) -> None:
         asked.append(number)
         signal.signal(signal.SIGINT, usual)
+        _answer(
+            f"stopping after epoch {len(run.history) + 1}; the best so far is kept. "
+            "Ctrl-C once more quits at once"
+        )
 
     signal.signal(signal.SIGINT, ask)
     try:
         yield lambda: bool(asked)
+    except KeyboardInterrupt:
+        left = "the last checkpoint stays, and --resume goes on from it"
+        _answer(f"quit; {left if run.checkpoint.exists() else 'nothing was written'}")
+        raise
     finally:
         signal.signal(signal.SIGINT, usual)
 
 
+def _answer(text: str) -> None:
+    """Write a line past all buffers and locks: a signal may come while they are in use."""
+    moving = is_terminal(sys.stderr)
+    clear = "\r\x1b[2K" if moving else ""  # the bar is drawn again below
+    with suppress(OSError):
+        os.write(2, f"{clear}{text}\n".encode())
+
+
+@contextmanager
+def _waiting(what: str) -> Iterator[None]:
+    """Show on a terminal that something takes its time."""
+    stream = sys.stdout
+    moving = screen().moves(stream)
+    with screen().console(stream).status(what) if moving else nullcontext():
+        yield
+
+
 class _Display(Protocol):
+    def within(self, done: int, of: int) -> None: ...
+
     def show(self, epoch: Epoch) -> None: ...
 
 
 @contextmanager
 def _display(run: TrainingRun) -> Iterator[_Display]:
-    import sys
-
-    labels = len({*(run.train.labels or ())} - {None})
-    print(
-        f"training on {len(run.train):,} sentences, {run.train.n_tokens:,} tokens, "
-        f"{labels:,} labels" + (f", after epoch {len(run.history)}" if run.resumed else ""),
-        flush=True,
-    )
-    if sys.stdout.isatty():
+    if screen().moves(sys.stdout):
         from seqpa.cli.live import LiveDisplay
 
         with LiveDisplay(run) as live:
@@ -148,20 +201,11 @@ class _Lines:
     def __init__(self, run: TrainingRun) -> None:
         self._epochs = run.config.learner.epochs
 
+    def within(self, done: int, of: int) -> None:
+        """Nothing: but Python comes to its senses now and then, and answers Ctrl-C."""
+
     def show(self, epoch: Epoch) -> None:
-        print(epoch_line(epoch, self._epochs), flush=True)
+        """Print the line."""
+        from seqpa.sequence.epoch_line import epoch_line
 
-
-def _print_outcome(run: TrainingRun, outcome: TrainingOutcome) -> None:
-    from seqpa.config.build import data_name
-
-    if outcome.dev is not None:
-        print(f"\nkept epoch {outcome.best_epoch} of {outcome.epochs}, the best on the dev set")
-    for name, evaluation in (("test", outcome.test), ("dev", outcome.dev)):
-        if evaluation is not None:
-            where = data_name(run.config, name)
-            print(f"\nscores on {where}\n{evaluation.table()}")
-            break
-    if outcome.certificate is not None:
-        print(f"\n{outcome.certificate}")
-    print(f"\nmodel written to {outcome.model}")
+        screen().note(epoch_line(epoch, self._epochs))

@@ -38,7 +38,8 @@ def read_part(config: Config, part: str) -> Corpus:
     -------
     Corpus
     """
-    return with_gaps(read(data_files(config, part), **_reading(config)), config.data.unlabelled)
+    reading = _reading(config, part)
+    return with_gaps(read(data_files(config, part), **reading), config.data.unlabelled)
 
 
 def read_part_chunks(config: Config, part: str) -> Iterator[Corpus]:
@@ -55,12 +56,14 @@ def read_part_chunks(config: Config, part: str) -> Iterator[Corpus]:
     ------
     Corpus
     """
-    for corpus in read_chunks(data_files(config, part), **_reading(config)):
+    for corpus in read_chunks(data_files(config, part), **_reading(config, part)):
         yield with_gaps(corpus, config.data.unlabelled)
 
 
-def _reading(config: Config) -> dict[str, Any]:
+def _reading(config: Config, part: str) -> dict[str, Any]:
     data = config.data
+    # Only training asks what sentences weigh; but a column of weights is in all files.
+    weighs = part == "train" or data.weight in (data.columns or ())
     scheme: str | None = data.scheme
     if scheme is None and data.unlabelled is None:
         scheme = _scheme_of_constraints(config)
@@ -72,6 +75,7 @@ def _reading(config: Config) -> dict[str, Any]:
         "scheme": scheme,
         "labels": data.labels,
         "max_sentence_tokens": data.max_sentence_tokens,
+        "weight": data.weight if weighs else None,
     }
 
 
@@ -130,7 +134,7 @@ def place_of_sentence(config: Config, part: str, message: str) -> str:
     with warnings.catch_warnings():  # they were told when the data was read
         warnings.simplefilter("ignore")
         for file in data_files(config, part):
-            for corpus in read_chunks([file], **_reading(config), keep_layout=True):
+            for corpus in read_chunks([file], **_reading(config, part), keep_layout=True):
                 if left < len(corpus) and corpus.layout is not None:
                     line = corpus.layout.line_of(int(corpus.offsets[left]) + token)
                     return f"{file}:{line}: {found[3]}"

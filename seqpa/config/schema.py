@@ -22,7 +22,7 @@ from pydantic import (
 
 from seqpa.config.yaml_lines import Loc, place_of
 from seqpa.data import MAX_SENTENCE_TOKENS
-from seqpa.sequence.chained import FOLDS, MOST_TAGGERS
+from seqpa.sequence.folds import FOLDS, MOST_TAGGERS
 
 Table = dict[str, dict[str, float]]
 # What tells one form of a value from another, for messages; it is no part of a key's name.
@@ -88,6 +88,13 @@ class DataSettings(Section):
         "learns from the other labels of the sentence, and scores leave the token out",
     )
 
+    weight: str | None = Field(
+        default=None,
+        min_length=1,
+        description="the name of what weighs the training sentences, as factors of C: a column, a "
+        "comment such as `# weight = 2` of conll and conllu, or a key of jsonl; others weigh 1",
+    )
+
     @model_validator(mode="after")
     def _converts_whole_sentences(self) -> DataSettings:
         if self.scheme is not None and self.unlabelled is not None:
@@ -142,6 +149,9 @@ class FeatureSettings(Section):
     )
 
 
+Update = Literal["prediction-based", "near-max-loss", "loss-augmented", "max-loss", "n-best"]
+
+
 class LearnerSettings(Section):
     """How it is learned."""
 
@@ -160,12 +170,12 @@ class LearnerSettings(Section):
     average: bool = Field(
         default=True, description="keep the mean of all weight vectors, not the last"
     )
-    update: Literal["prediction-based", "loss-augmented", "max-loss", "n-best"] = Field(
+    update: Update = Field(
         default="prediction-based",
         description="which wrong sequence is pushed down: the prediction, the one of largest "
         "score + cost (loss-augmented, for costs that are sums over tokens), the one of largest "
-        "score + √cost (max-loss, for zero-one and for sums of whole numbers), or that among the "
-        "n best",
+        "score + √cost (max-loss, for zero-one and for sums of whole numbers; near-max-loss, "
+        "nearly that and much faster, for sums over tokens), or that among the n best",
     )
     n_best: int = Field(default=10, ge=1, description="candidates of the update n-best")
     patience: int | None = Field(
@@ -179,6 +189,12 @@ class LearnerSettings(Section):
     )
     n_jobs: int = Field(
         default=1, ge=1, description="threads for tagging; results do not depend on it"
+    )
+    calibration: Literal["dev", "cv", "none"] = Field(
+        default="dev",
+        description="on what the scale of probabilities is fitted: the dev set, if there is one; "
+        "five parts of the training file, each with a model of the others (five times as long "
+        "again); or nothing",
     )
 
 

@@ -107,7 +107,7 @@ def _columns(train: Survey) -> list[str]:
     if others:
         lines.append(
             f"  # {', '.join(others)}: name it instead of _ to learn from it; text to be tagged "
-            "must have it then"
+            "must have it then, or another model predict it (columns)"
         )
     return lines
 

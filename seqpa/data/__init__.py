@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias, runtime_checkable
 
@@ -65,6 +66,7 @@ WRITTEN = (
     *("spans", "huggingface", "brackets", "text"),
 )
 CHUNK_BYTES = 1 << 18
+_JSON = ("jsonl", "spans", "huggingface")
 Labels: TypeAlias = "Sequence[str] | Sequence[Sequence[str]]"
 Tagged: TypeAlias = "tuple[Corpus, Labels] | tuple[Corpus, Labels, Extras]"
 
@@ -100,6 +102,7 @@ def read(
     tokenizer: Tokenizer = "builtin",
     language: str = "english",
     max_sentence_tokens: int = MAX_SENTENCE_TOKENS,
+    weight: str | None = None,
 ) -> Corpus:
     """Read a whole file, or several as one.
 
@@ -134,6 +137,10 @@ def read(
     max_sentence_tokens : int
         A longer sentence is an error: probably the blank lines between sentences are missing. A
         sentence may also have 64 characters for each of these tokens, and a million at least.
+    weight : str, optional
+        The name of what weighs the sentences (`Corpus.weights`, which training goes by): a column,
+        a comment ``# weight = 2`` of conll and conllu, or a key of jsonl. Sentences without a
+        comment or a key weigh 1; if no sentence has one, it is an error.
 
     Returns
     -------
@@ -160,6 +167,7 @@ def read(
         tokenizer=tokenizer,
         language=language,
         max_sentence_tokens=max_sentence_tokens,
+        weight=weight,
         chunk_bytes=BLOCK_BYTES,
         pool={},
     )
@@ -178,6 +186,7 @@ def read_chunks(
     tokenizer: Tokenizer = "builtin",
     language: str = "english",
     max_sentence_tokens: int = MAX_SENTENCE_TOKENS,
+    weight: str | None = None,
     keep_layout: bool = False,
     chunk_bytes: int = CHUNK_BYTES,
     pool: dict[str, str] | None = None,
@@ -187,7 +196,7 @@ def read_chunks(
     Parameters
     ----------
     path, format, columns, label, encoding, scheme, labels, with_labels, tokenizer, language, \
-max_sentence_tokens
+max_sentence_tokens, weight
         As for `read`.
     keep_layout : bool
         Keep what `write_tagged` needs for a faithful copy: comments, blank lines, every other
@@ -228,6 +237,7 @@ max_sentence_tokens
             tokenizer,
             language,
             max_sentence_tokens,
+            weight,
             keep_layout,
             chunk_bytes,
             pool,
@@ -246,6 +256,7 @@ def _read_one(
     tokenizer: Tokenizer,
     language: str,
     max_sentence_tokens: int,
+    weight: str | None,
     keep_layout: bool,
     chunk_bytes: int,
     pool: dict[str, str] | None,
@@ -263,7 +274,7 @@ def _read_one(
 
         chunks = iter([read_parquet(path, columns, label, with_labels)])
     else:
-        layout = keep_layout or follow
+        layout = keep_layout or follow or weight is not None
         limits = Limits(max_sentence_tokens)
         strict = labels == "strict"
         reader = _reader(
@@ -272,9 +283,13 @@ def _read_one(
         blocks = read_blocks(path, encoding, reader.cut, chunk_bytes, limits)
         parse = reader.parse
         chunks = (parse(block, {} if pool is None else pool) for block in blocks)
-    sentences = 0
+    sentences = weighed = 0
     for corpus in chunks:
         sentences += len(corpus)
+        if weight is not None:
+            from seqpa.data.weights import take_weights
+
+            weighed += take_weights(corpus, weight, source_name(path))
         if follow and corpus.labels is not None:
             corpus.labels = reading.converted(corpus)
         if not keep_layout:
@@ -286,6 +301,11 @@ def _read_one(
     reading.finish()
     if not sentences:
         raise SeqpaError(f"{source_name(path)}: there is no sentence in it; is it the right file?")
+    if weight is not None and not weighed:
+        raise SeqpaError(
+            f"{source_name(path)}: no sentence says its {weight}: it is a column, a comment "
+            f"`# {weight} = 2` of conll and conllu, or a key of jsonl"
+        )
 
 
 def write_tagged(
@@ -334,7 +354,7 @@ def write_tagged(
             flat = _flat(labels)
             if len(flat) != corpus.n_tokens:
                 raise SeqpaError(f"{len(flat)} labels for {corpus.n_tokens} tokens")
-            extras: Extras = more[0] if more else {}
+            extras = _shown(more[0] if more else {}, corpus, format)
             if format in ("csv", "tsv") and not (corpus.layout and corpus.layout.format == "csv"):
                 from seqpa.data import csv_table
 
@@ -344,6 +364,22 @@ def write_tagged(
                 text = _rendered(corpus, flat, extras, format, label, inline)
             sink.write(text)
             sentences += len(corpus)
+
+
+def _shown(extras: Extras, corpus: Corpus, format: str | None) -> Extras:
+    """Numbers as they are written: in JSON as numbers (null for one that JSON lacks), else text."""
+    layout = corpus.layout
+    own = layout is not None and format in (None, layout.format)
+    as_json = (layout.format if own and layout is not None else format) in _JSON
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, str):
+            return value
+        if as_json:
+            return round(value, 6) if isfinite(value) else None
+        return f"{value:.4f}"
+
+    return {name: list(map(shown, values)) for name, values in extras.items()}
 
 
 def _rendered(

@@ -10,7 +10,7 @@ import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
-from typing import NamedTuple, Protocol, TypeAlias, TypeVar, overload
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from seqpa.errors import SeqpaError
 
 Token: TypeAlias = "str | tuple[str, ...]"
-Extras: TypeAlias = Mapping[str, Sequence[str]]
+Extras: TypeAlias = Mapping[str, Sequence[Any]]  # text or numbers
 T = TypeVar("T")
 _SHORT = reprlib.Repr()  # shows a token in some letters, and none that a terminal would obey
 _SHORT.maxstring = 24
@@ -96,6 +96,8 @@ class Corpus:
         The label of each token, None in place of one that is not known.
     layout : Layout or None
         What a reader kept for a tagged copy.
+    weights : float64 (sentences,) or None
+        How much each sentence counts in training, where the file says it.
 
     Examples
     --------
@@ -111,10 +113,11 @@ class Corpus:
     lengths: NDArray[np.int64]
     labels: list[str] | None = None
     layout: Layout | None = field(default=None, repr=False, compare=False)
+    weights: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         """Sizes, columns and how it begins, in one line."""
-        kinds = None if self.labels is None else len(set(self.labels))
+        kinds = None if self.labels is None else len({*self.labels} - {None})
         labels = "no labels" if kinds is None else f"{kinds:,} label{'s' * (kinds != 1)}"
         words = [column[:6] for column in self.columns]
         shown = [_SHORT.repr("/".join(cells))[1:-1] for cells in zip(*words, strict=True)]
@@ -177,7 +180,7 @@ class Corpus:
             raise SeqpaError("there is no corpus to join")
         columns = [list(column) for column in first.columns]
         labels = None if first.labels is None else list(first.labels)
-        lengths = [first.lengths]
+        lengths, weights = [first.lengths], [first.weights]
         for part in parts:  # one by one, so that only one of them is in memory at a time
             if part.names != first.names:
                 told = " and ".join(", ".join(names) for names in (first.names, part.names))
@@ -189,7 +192,16 @@ class Corpus:
             else:
                 labels = None
             lengths.append(part.lengths)
-        return cls(first.names, columns, np.concatenate(lengths), labels)
+            weights.append(part.weights)
+        found = cls(first.names, columns, np.concatenate(lengths), labels)
+        if any(own is not None for own in weights):
+            found.weights = np.concatenate(
+                [
+                    np.ones(len(of)) if own is None else own
+                    for own, of in zip(weights, lengths, strict=True)
+                ]
+            )
+        return found
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -256,8 +268,10 @@ class Corpus:
             return list(chain.from_iterable(column[piece] for piece in pieces))
 
         labels = None if self.labels is None else pick(self.labels)
-        lengths = self.lengths[np.asarray(rows, np.int64)]
-        return Corpus(self.names, [*map(pick, self.columns)], lengths, labels)
+        chosen = np.asarray(rows, np.int64)
+        found = Corpus(self.names, [*map(pick, self.columns)], self.lengths[chosen], labels)
+        found.weights = None if self.weights is None else self.weights[chosen]
+        return found
 
     def __iter__(self) -> Iterator[Sentence]:
         labels = [None] * len(self) if self.labels is None else self.y

@@ -8,6 +8,7 @@ sentence told by a column; or a sentence, its tokens and labels in lists.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 from seqpa.data.corpus import Corpus
 from seqpa.data.json_tags import names_in
 from seqpa.data.names import SENTENCES, choose_columns, find_column, label_texts
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, SeqpaWarning
 
 
 def from_table(
@@ -95,9 +96,17 @@ def read_parquet(
     """
     table = _parquet_table(Path(path))
     try:
-        return from_table(table, columns, label, with_labels=with_labels)
+        corpus = from_table(table, columns, label, with_labels=with_labels)
     except SeqpaError as error:
         raise SeqpaError(f"{path}: {error}") from None
+    if all(name.isdigit() for name in set(corpus.labels or ("",))):
+        warnings.warn(
+            f"{path}: the labels are numbers without names; a file that Hugging Face's datasets "
+            "writes has them, or read it in Python: seqpa.data.from_table(table, names=[...])",
+            SeqpaWarning,
+            stacklevel=2,
+        )
+    return corpus
 
 
 def _parquet_table(path: Path) -> Any:

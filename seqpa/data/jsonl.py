@@ -20,6 +20,8 @@ from seqpa.data.lines import check_lengths
 from seqpa.data.source import Block, Limits, after_last_line
 from seqpa.errors import SeqpaError
 
+_NUMBERS = ("probability",)  # further values that are no strings
+
 
 @dataclass(frozen=True, slots=True)
 class JsonLayout:
@@ -194,7 +196,10 @@ def render(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
 def _line(
     sentence: dict[str, Any], labels: Sequence[str], extras: Extras, start: int, end: int
 ) -> str:
-    more = {name: list(values[start:end]) for name, values in extras.items()}
+    more: dict[str, list[Any]] = {
+        name: [float(value) if name in _NUMBERS else value for value in values[start:end]]
+        for name, values in extras.items()
+    }
     return json.dumps({**sentence, "labels": list(labels[start:end]), **more}, ensure_ascii=False)
 
 

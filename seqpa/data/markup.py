@@ -285,6 +285,35 @@ def render(corpus: Corpus, labels: Sequence[str], extras: Extras, format: str) -
     return "".join(f"{line}\n" for line in lines)
 
 
+def render_coloured(corpus: Corpus, labels: Sequence[str], kinds: Sequence[str]) -> str:
+    """A corpus with its spans in colours, for a terminal.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The sentences.
+    labels : sequence of str
+        A label for each token.
+    kinds : sequence of str
+        All types, in the order of their colours.
+
+    Returns
+    -------
+    str
+        One sentence a line.
+
+    Examples
+    --------
+    >>> render_coloured(Corpus.from_sentences([["Ada", "won"]]), ["B-PER", "O"], ["PER"])
+    '\\x1b[30;46m Ada \\x1b[1mPER \\x1b[0m won\\n'
+    """
+    texts = (
+        " ".join(coloured(one.text, one.spans, kinds).split("\n"))
+        for one in labelled_texts(corpus, labels)
+    )
+    return "".join(f"{text}\n" for text in texts)
+
+
 def joined_records(layout: SpansLayout, labels: Sequence[str], extras: Extras) -> str:
     """The texts of a file of spans, one object a text, with the spans that labels mark.
 

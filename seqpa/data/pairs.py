@@ -49,8 +49,8 @@ def labelled(
 
 def two_columns(
     path: str | Path, encoding: str | None = None
-) -> tuple[list[list[str]], list[list[str]]]:
-    """The labels of a file whose last two columns are the right one and the predicted one.
+) -> tuple[list[list[str]], list[list[str]], list[list[str]]]:
+    """Words and labels of a file whose last two columns are the right one and the predicted one.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def two_columns(
 
     Returns
     -------
-    right, predicted : list of lists of str
+    words, right, predicted : list of lists of str
     """
     seen = look_at(path, encoding)
     if seen.format != "conll" or len(seen.columns) < 3:
@@ -71,7 +71,7 @@ def two_columns(
         )
     names = ["word", *["_"] * (len(seen.columns) - 3), "right", "label"]
     corpus = read(path, "conll", names, encoding=seen.encoding)
-    return corpus.split(corpus.columns[1]), corpus.y
+    return corpus.split(corpus.columns[0]), corpus.split(corpus.columns[1]), corpus.y
 
 
 def in_scheme_of(

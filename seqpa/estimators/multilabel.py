@@ -105,6 +105,9 @@ class PAMultilabelClassifier(ClassifierMixin, OneByOne, LinearEstimator):
     0.79
     """
 
+    classes_: NDArray[Any]
+    _labels: list[Any]  # the same as a list, once dicts came
+
     def __init__(
         self,
         C: float = 1.0,
@@ -197,8 +200,8 @@ class PAMultilabelClassifier(ClassifierMixin, OneByOne, LinearEstimator):
         Examples
         --------
         >>> model = PAMultilabelClassifier()
-        >>> for x, y in ({"goal": 1, "vote": 1}, {"sport", "politics"}), ({"vote": 2}, {"politics"}):
-        ...     model.learn_one(x, y)
+        >>> model.learn_one({"goal": 1, "vote": 1}, {"sport", "politics"})
+        >>> model.learn_one({"vote": 2}, {"politics"})
         >>> model.learn_one({"goal": 2}, {"sport": True, "politics": False})
         >>> model.predict_one({"goal": 1})
         {'politics': False, 'sport': True}
@@ -221,15 +224,12 @@ class PAMultilabelClassifier(ClassifierMixin, OneByOne, LinearEstimator):
 
     def _take_up(self, labels: list[Any]) -> None:
         """Labels that were not met before become rows of weights, which are 0."""
-        if self._first():
-            known: list[Any] = []
-        else:
-            known = self.classes_.tolist()
+        known = [] if self._first() else list(self.classes_.tolist())
         new = [label for label in dict.fromkeys(labels) if label not in known]
         if new and not self._first() and not self._named:
             raise SeqpaError(
-                f"{type(self).__name__} began with arrays of {len(known)} labels, and {new[0]!r} is "
-                "none of their numbers; one that begins with learn_one takes up new labels"
+                f"{type(self).__name__} began with arrays of {len(known)} labels, and {new[0]!r} "
+                "is none of their numbers; one that begins with learn_one takes up new labels"
             )
         every = [*known, *new]
         if len({type(label) for label in every}) > 1 or not all(

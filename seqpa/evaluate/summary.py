@@ -55,22 +55,23 @@ def details(evaluation: Evaluation) -> str:
     >>> from seqpa.evaluate import evaluate
     >>> words, known = [["so", "it"]], {"it"}
     >>> details(evaluate([["B-x", "O"]], [["B-x", "B-x"]], words, known))
-    'accuracy 50.00 of 2 tokens; words of training 0.00, new words 100.00 (1); whole sentences 0.00'
+    'accuracy 50.00 of 2 tokens (known words 0.00, 1 new 100.00), sentences 0.00'
     """
-    parts = []
+    words = ""
+    seen, unseen = evaluation.seen_accuracy, evaluation.unseen_accuracy
+    if seen is not None and unseen is not None and evaluation.unseen is not None:
+        n = evaluation.unseen[1]
+        new = f"{n:,} new {_percent(unseen)}" if n else "none new"
+        words = f"known words {_percent(seen)}, {new}"
+    parts = [f"sentences {_percent(evaluation.sentence_accuracy)}"]
     if evaluation.spans is not None:
-        tokens = _many(evaluation.tokens, "token")
-        parts.append(f"accuracy {_percent(evaluation.accuracy)} of {tokens}")
-    if evaluation.seen is not None and evaluation.unseen is not None and evaluation.unseen[1]:
-        seen, unseen = evaluation.seen_accuracy or 0.0, evaluation.unseen_accuracy or 0.0
-        parts.append(
-            f"words of training {_percent(seen)}, new words {_percent(unseen)} "
-            f"({evaluation.unseen[1]:,})"
-        )
-    parts.append(f"whole sentences {_percent(evaluation.sentence_accuracy)}")
+        tokens = f"accuracy {_percent(evaluation.accuracy)} of {_many(evaluation.tokens, 'token')}"
+        parts.insert(0, f"{tokens} ({words})" if words else tokens)
+    elif words:
+        parts.insert(0, words)
     if evaluation.cost is not None:
-        parts.append(f"mean cost {evaluation.cost:.4f} a sentence")
-    return "; ".join(parts)
+        parts.append(f"cost {evaluation.cost:.4f}")
+    return ", ".join(parts)
 
 
 def worst(evaluation: Evaluation, most: int = 5) -> list[tuple[str, Score]]:

@@ -26,6 +26,7 @@ EXPERIMENTS: dict[str, str] = {
     "ellipsoid": "IELLIP and CELLIP beside PA and MIRA, linear, many classes",
     "averaging": "which of the perceptron's vectors to report",
     "costs": "a tagger trained for one cost and measured under another",
+    "active": "labels asked for beside labels drawn at random, vectors and taggers",
     "learning-curve": "taggers of every algorithm as sentences and epochs grow",
 }
 

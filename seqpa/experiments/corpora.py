@@ -13,6 +13,12 @@ from seqpa.data.embedded import find_embedded
 from seqpa.errors import SeqpaError
 
 COLUMNS = {"conll2000": ["word", "pos", "label"], "ptb-sample": ["word", "label"]}
+# Name -> title, and what is measured: F1 of chunks, accuracy of tags.
+CORPORA: dict[str, tuple[str, str]] = {
+    "conll2000": ("CoNLL-2000 chunks", "F1"),
+    "ptb-sample": ("Penn Treebank tags", "accuracy"),
+}
+NEWS = {"news": ("corpora/news tags", "accuracy")}  # without a data folder
 PRESETS = {"conll2000": "chunk", "ptb-sample": "pos"}
 
 

@@ -77,6 +77,19 @@ def legend(axes: Any, title: str | None = None, **place: Any) -> None:
     axes.legend(title=title, frameon=False, fontsize=11, **place)
 
 
+def logarithmic(axes: Any, which: str) -> None:
+    """The "x" or "y" axis logarithmic, its numbers written out."""
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    getattr(axes, f"set_{which}scale")("log")
+    axis = getattr(axes, f"{which}axis")
+    low, high = axis.get_view_interval()
+    # As many numbers as stand beside each other.
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 40 * low else (1.0, 3.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    axis.set_minor_locator(LogLocator(subs=(1.0,)))
+
+
 def mean_and_half_width(trials: ArrayLike) -> tuple[Any, Any]:
     """The mean over the first axis, and half its 95 % confidence interval (Student's t).
 

@@ -29,9 +29,12 @@ Numbers to labels
     `composed`     weights that are added up before tagging, so that tokens have fewer rows
     `tagging`      sentences in, label lists out, as fast as it goes
     `explain`      why a token got its label
+    `marginals`    how probable labels, spans and label sequences are
+    `scale`        the scale of these probabilities, fitted
     `select`       which sentences to label next
 Training
     `batches`      several sentences, one step
+    `bench`        what training works with, kept from lesson to lesson
     `learner`      one epoch: decode, cost, τ, update
     `generators`   the states of random generators, for files
     `replay`       some of the earlier sentences, to be learned again (cut and joined by `pieces`)

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from seqpa.data.corpus import Corpus
 from seqpa.errors import NotTrainedError, SeqpaError
-from seqpa.sequence.chained import FOLDS
-from seqpa.sequence.inputs import check_sentences, given_labels, is_list, lengths_of
+from seqpa.sequence.folds import FOLDS
+from seqpa.sequence.inputs import check_sentences, given_labels, is_list, label_text, lengths_of
 from seqpa.sequence.learner import LARGEST, NO_WEIGHTS, WITHOUT_C
+
+CALIBRATIONS = ("dev", "cv", "none")  # on what the scale of probabilities is fitted
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
@@ -27,6 +29,10 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
     for name in ("epochs", "n_best", "n_jobs", "patience", "batch_size"):
         if name in parameters and not (name == "patience" and parameters[name] is None):
             check_whole(name, parameters[name], 1)
+    if parameters.get("calibration", "none") not in CALIBRATIONS:
+        raise SeqpaError(
+            f"calibration is {parameters['calibration']!r}: choose {', '.join(CALIBRATIONS)}"
+        )
     for name in ("average", "shuffle", "warm_start"):
         if not isinstance(parameters.get(name, True), (bool, np.bool_)):
             raise SeqpaError(f"{name} is {parameters[name]!r}: it must be True or False")
@@ -94,7 +100,10 @@ def dev_pair(dev: Any) -> tuple[Any, list[list[str]]] | None:
             raise SeqpaError("there is no token to score")
     except SeqpaError as error:
         raise SeqpaError(f"the dev set: {error}") from None
-    return X, X.y if y is None else [list(labels) for labels in y]
+    if y is None:
+        return X, X.y
+    own = iter(flat)
+    return X, [[next(own) for _ in labels] for labels in y]  # type: ignore[misc]
 
 
 def fixed_indices(X: Any, fixed: Any, labels: Sequence[str]) -> NDArray[np.int32]:
@@ -117,18 +126,24 @@ def fixed_indices(X: Any, fixed: Any, labels: Sequence[str]) -> NDArray[np.int32
     flat: list[int] = []
     for i, own in enumerate(fixed):
         for label in own:
-            if label is not None and not (isinstance(label, str) and label in index):
+            text = label_text(label)
+            if label is not None and (text is None or text not in index):
                 raise SeqpaError(f"sentence {i + 1}: the fixed label {label!r} is unknown")
-            flat.append(-1 if label is None else index[label])
+            flat.append(-1 if text is None else index[text])
     return np.array(flat, np.int32)
 
 
-def sentence_weights(sample_weight: Any, n: int, algorithm: str) -> NDArray[np.float64]:
-    """What the C of each of n sentences is multiplied by; nothing where no weights are given.
+def sentence_weights(sample_weight: Any, X: Any, algorithm: str) -> NDArray[np.float64]:
+    """What the C of each sentence is multiplied by; nothing where no weights are given.
 
-    >>> sentence_weights([1, 0, 2.5], 3, "pa-i").tolist()
+    A corpus may bring weights of its own, which those given replace.
+
+    >>> sentence_weights([1, 0, 2.5], ["so", "it", "is"], "pa-i").tolist()
     [1.0, 0.0, 2.5]
     """
+    n = len(X)
+    if sample_weight is None and isinstance(X, Corpus):
+        sample_weight = X.weights
     if sample_weight is None:
         return NO_WEIGHTS
     if algorithm in WITHOUT_C:

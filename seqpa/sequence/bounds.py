@@ -137,6 +137,10 @@ def certify(tagger: SequenceTagger, corpus: Corpus, epochs: Sequence[Epoch]) -> 
         raise SeqpaError("a certificate needs every epoch of the run, made with record=True")
     orders, record = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     cost = sequence_cost(tagger.cost, tagger.classes_)
+    weights = corpus.weights
+    if weights is not None:  # a sentence of the weight 0 is left out
+        counted = weights[orders] > 0
+        orders, record = orders[counted], record[counted]
     squared = tagger.update == "loss-augmented"
     costs = record[:, 3] ** 2 if squared else record[:, 3]
 
@@ -150,7 +154,7 @@ def certify(tagger: SequenceTagger, corpus: Corpus, epochs: Sequence[Epoch]) -> 
             costs=costs,
             comparator_losses=losses[orders],
             distance2=distance2,
-            C=tagger.C,
+            C=tagger.C if weights is None else tagger.C * weights[orders],
         )
         return tuple(check(rounds))
 

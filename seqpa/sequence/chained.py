@@ -17,12 +17,10 @@ from typing import Any, Protocol
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.sequence.encode import FeatureEncoder
-from seqpa.sequence.folds import contiguous_folds
+from seqpa.sequence.folds import MOST_TAGGERS, contiguous_folds
 from seqpa.sequence.inputs import Cells, FeatureSource, PredictedCorpus, flat_columns
 
-MOST_TAGGERS = 8  # of one tagger,
-MOST_LEVELS = 4  # one inside the other
-FOLDS = 5
+MOST_LEVELS = 4  # of taggers, one inside the other
 # So much of a text must have been seen for its tagger to be jackknifed: less is chance.
 _SEEN = 0.1
 # Of the labels of a column, so many may be new to its tagger.
@@ -173,7 +171,7 @@ def completed(
                 )
             labels = jackknifed(tagger, own, gold, folds[name], name)
         else:
-            labels = list(chain.from_iterable(tagger.predict(own)))
+            labels = list(chain.from_iterable(trained.predict(own, tagger.n_jobs)))
         corpus = with_column(corpus, name, labels)
     return PredictedCorpus(**{field.name: getattr(corpus, field.name) for field in fields(corpus)})
 
@@ -240,7 +238,7 @@ def jackknifed(tagger: Any, corpus: Corpus, gold: list[str], n_folds: int, name:
     -------
     list of str
     """
-    known = set(tagger.classes_)
+    known = set(tagger.trained_.labels)
     new = [label for label in gold if label not in known]
     if len(new) > _NEW * len(gold):
         raise SeqpaError(
@@ -260,7 +258,7 @@ def jackknifed(tagger: Any, corpus: Corpus, gold: list[str], n_folds: int, name:
         if fresh.random_state is None:
             fresh.set_params(random_state=0)
         fresh.fit(others)
-        found += chain.from_iterable(fresh.predict(corpus[part.start : part.stop]))
+        found += chain.from_iterable(fresh.trained_.predict(corpus[part.start : part.stop]))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,19 @@ def check_given(
             f"sentence {bad + 1}: no label sequence with the labels given satisfies the "
             f"constraints; convert the labels, or train without"
         )
+
+
+class Lattice(NamedTuple):
+    """The scores of a sentence, all (tokens, labels).
+
+    emissions : of each label at each token, with what the ends of the sentence allow
+    forward : of the best beginning that ends in the label at the token
+    best : of the best sequence that has the label at the token
+    """
+
+    emissions: NDArray[np.float64]
+    forward: NDArray[np.float64]
+    best: NDArray[np.float64]
 
 
 class Decoder:
@@ -178,10 +192,15 @@ class Decoder:
 
     def max_marginals(self, encoded: Encoded, i: int) -> NDArray[np.float64]:
         """(tokens, labels): the score of the best sequence of sentence i that has label y at t."""
+        return self.lattice(encoded, i).best
+
+    def lattice(self, encoded: Encoded, i: int) -> Lattice:
+        """The scores of sentence i from which every best sequence with a given label is read."""
         begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
-        out = np.zeros((end - begin, self.n_labels))
-        self._search(encoded, begin, end - begin, 0)[0].marginals(out)
-        return out
+        found = Lattice(*np.zeros((3, end - begin, self.n_labels)))
+        search, _, _ = self._search(encoded, begin, end - begin, 0, found)
+        search.marginals(found.best)
+        return found
 
     def margins(self, encoded: Encoded, i: int) -> NDArray[np.float64]:
         """By how much the best sequence of sentence i beats the best one that has another label at
@@ -197,19 +216,20 @@ class Decoder:
         return margins
 
     def _search(
-        self, encoded: Encoded, begin: int, n: int, k: int
+        self, encoded: Encoded, begin: int, n: int, k: int, lattice: Lattice | None = None
     ) -> tuple[NBest, NDArray[np.int32], NDArray[np.float64]]:
         """A search for k sequences for the n tokens from `begin` on, and where it writes them."""
         K = self.n_labels
         work, _ = scratch(K, 1)
         paths, scores = np.zeros((k, n), np.int32), np.zeros(k)
+        em, forward = np.zeros((2, n, K)) if lattice is None else lattice[:2]
         search = NBest(
             chain=self.chain,
             data=sequences(encoded),
             begin=begin,
             work=work,
-            em=np.zeros((n, K)),
-            forward=np.zeros((n, K)),
+            em=em,
+            forward=forward,
             back=np.zeros((n, K), np.int32),
             paths=paths,
             scores=scores,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from seqpa._kernel.chain import FORBIDDEN
+from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.weights import FrozenWeights
@@ -85,6 +87,35 @@ class TokenExplanation:
         ]
         return "\n".join(lines)
 
+    def summed(self, most: int) -> TokenExplanation:
+        """The same in short: what matters most, and one line for all other features together.
+
+        Parameters
+        ----------
+        most : int
+            So many contributions stay as they are.
+
+        Returns
+        -------
+        TokenExplanation
+
+        Examples
+        --------
+        >>> parts = [Contribution(name, 0.5, 0.25) for name in ("bias", "word[0]=saw", "pos[0]=V")]
+        >>> print(TokenExplanation("saw", "V", "N", 0.5, tuple(parts)).summed(1))
+        saw: V, not N (margin 0.500)
+             +0.250  bias  (+0.500 against +0.250)
+             +0.500  2 other features  (+1.000 against +0.500)
+        """
+        kept, rest = self.contributions[:most], self.contributions[most:]
+        if not rest:
+            return self
+        name = "1 other feature" if len(rest) == 1 else f"{len(rest)} other features"
+        others = Contribution(
+            name, sum(part.chosen for part in rest), sum(part.runner_up for part in rest)
+        )
+        return replace(self, contributions=(*kept, others))
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -114,71 +145,138 @@ class Evidence:
     pair_feature_name: Callable[[int], str]
 
 
-def explain(sentence: Sequence[Any], evidence: Evidence) -> list[TokenExplanation]:
+def explain(
+    sentence: Sequence[Any], evidence: Evidence, rules: Penalties
+) -> list[TokenExplanation]:
     """An explanation for each token of one sentence, contributions by how much they matter.
+
+    The time is linear in the length of the sentence: the neighbours of a runner-up are read off the
+    scores of all beginnings and ends.
 
     Parameters
     ----------
     sentence : list of tokens
     evidence : Evidence
+    rules : Penalties
+        What the decoder forbids.
 
     Returns
     -------
     list of TokenExplanation
     """
-    decoder, encoded, labels = evidence.decoder, evidence.encoded, evidence.labels
-    path = decoder.decode(encoded)
-    marginals = decoder.max_marginals(encoded, 0)
+    labels = evidence.labels
+    path = evidence.decoder.decode(evidence.encoded)
+    steps = _Steps(evidence, rules)
     result = []
     for t, token in enumerate(sentence):
         chosen = int(path[t])
-        others = marginals[t].copy()
+        others = steps.best[t].copy()
         others[chosen] = -np.inf
         rival = int(others.argmax())
-        if len(labels) < 2 or others[rival] < -1e29:
+        if len(labels) < 2 or others[rival] < 0.1 * FORBIDDEN:
             result.append(TokenExplanation(token, labels[chosen], None, np.inf, ()))
             continue
-        fixed = np.full(len(path), -1, np.int32)
-        fixed[t] = rival
-        rival_path = decoder.decode(encoded, fixed)
-        parts = _emissions(evidence, t, chosen, rival)
-        for i in (t, t + 1):
-            if 0 < i < len(path):
-                parts += _transitions(evidence, i, path, rival_path)
+        parts = steps.emissions(t, chosen, rival)
+        if t > 0:
+            parts += steps.transitions(
+                t, (int(path[t - 1]), chosen), (steps.before(t, rival), rival)
+            )
+        if t + 1 < len(path):
+            parts += steps.transitions(
+                t + 1, (chosen, int(path[t + 1])), (rival, steps.after(t, rival))
+            )
         parts.sort(key=lambda part: -abs(part.difference))
-        margin = float(marginals[t, chosen] - others[rival])
+        margin = float(steps.best[t, chosen] - others[rival])
         result.append(TokenExplanation(token, labels[chosen], labels[rival], margin, tuple(parts)))
     return result
 
 
-def _emissions(evidence: Evidence, t: int, chosen: int, rival: int) -> list[Contribution]:
-    encoded = evidence.plain
-    parts = []
-    for j in range(int(encoded.indptr[t]), int(encoded.indptr[t + 1])):
-        feature = int(encoded.features[j])
-        value = 1.0 if encoded.values is None else float(encoded.values[j])
-        weights = evidence.weights.feature_weights(feature)
-        a, b = value * weights.get(chosen, 0.0), value * weights.get(rival, 0.0)
-        if a or b:
-            parts.append(Contribution(evidence.feature_name(feature), a, b))
-    return parts
+class _Steps:
+    """What each feature and transition of a sentence gives, and the neighbours of any label."""
 
+    def __init__(self, evidence: Evidence, rules: Penalties) -> None:
+        self._evidence = evidence
+        emissions, self._forward, self.best = evidence.decoder.lattice(evidence.encoded, 0)
+        K = len(evidence.labels)
+        self._into = evidence.weights.transitions[:K, :K].astype(np.float64)
+        self._into[rules.pairs < 0] = FORBIDDEN
+        # Of the best end that begins with the label at the token; none where nothing leads to it.
+        self._ends = np.where(
+            self._forward > 0.1 * FORBIDDEN, self.best - self._forward + emissions, FORBIDDEN
+        )
+        self._weights: dict[int, dict[int, float]] = {}
+        self._pair_weights: dict[int, dict[tuple[int, int], float]] = {}
 
-def _transitions(evidence: Evidence, t: int, path: Any, rival: Any) -> list[Contribution]:
-    ours, theirs = (int(path[t - 1]), int(path[t])), (int(rival[t - 1]), int(rival[t]))
-    if ours == theirs:
-        return []
-    encoded, labels, transitions = evidence.plain, evidence.labels, evidence.weights.transitions
-    ways = [f"{labels[before]} -> {labels[after]}" for before, after in (ours, theirs)]
-    name = f"transition({ways[0]} or {ways[1]})"
-    parts = [Contribution(name, float(transitions[ours]), float(transitions[theirs]))]
-    if encoded.pair_indptr is not None and encoded.pair_features is not None:
-        for j in range(int(encoded.pair_indptr[t]), int(encoded.pair_indptr[t + 1])):
-            feature = int(encoded.pair_features[j])
-            value = 1.0 if encoded.pair_values is None else float(encoded.pair_values[j])
-            weights = evidence.weights.pair_feature_weights(feature)
+    def before(self, t: int, label: int) -> int:
+        """The label before t of the best sequence that has this one at t."""
+        scores = self._forward[t - 1] + self._into[:, label]
+        for value, weights in self._pairs(t):
+            for (left, right), weight in weights.items():
+                if right == label:
+                    scores[left] += value * weight
+        return int(scores.argmax())
+
+    def after(self, t: int, label: int) -> int:
+        """The label behind t of the best sequence that has this one at t."""
+        scores = self._into[label] + self._ends[t + 1]
+        for value, weights in self._pairs(t + 1):
+            for (left, right), weight in weights.items():
+                if left == label:
+                    scores[right] += value * weight
+        return int(scores.argmax())
+
+    def emissions(self, t: int, chosen: int, rival: int) -> list[Contribution]:
+        """What the features of token t give to the two labels."""
+        encoded = self._evidence.plain
+        parts = []
+        for j in range(int(encoded.indptr[t]), int(encoded.indptr[t + 1])):
+            feature = int(encoded.features[j])
+            value = 1.0 if encoded.values is None else float(encoded.values[j])
+            weights = self._weights.get(feature)
+            if weights is None:
+                weights = self._evidence.weights.feature_weights(feature)
+                self._weights[feature] = weights
+            a, b = value * weights.get(chosen, 0.0), value * weights.get(rival, 0.0)
+            if a or b:
+                parts.append(Contribution(self._evidence.feature_name(feature), a, b))
+        return parts
+
+    def transitions(
+        self, t: int, ours: tuple[int, int], theirs: tuple[int, int]
+    ) -> list[Contribution]:
+        """What the steps into token t give, from one label to another, of the two sequences."""
+        if ours == theirs:
+            return []
+        labels, transitions = self._evidence.labels, self._evidence.weights.transitions
+        ways = [f"{labels[before]} -> {labels[after]}" for before, after in (ours, theirs)]
+        name = f"transition({ways[0]} or {ways[1]})"
+        parts = [Contribution(name, float(transitions[ours]), float(transitions[theirs]))]
+        for (value, weights), feature in zip(self._pairs(t), self._pair_features(t), strict=True):
             a, b = value * weights.get(ours, 0.0), value * weights.get(theirs, 0.0)
             if a or b:
-                told = f"{evidence.pair_feature_name(feature)} on {name}"
+                told = f"{self._evidence.pair_feature_name(feature)} on {name}"
                 parts.append(Contribution(told, a, b))
-    return parts
+        return parts
+
+    def _pair_features(self, t: int) -> list[int]:
+        encoded = self._evidence.plain
+        if encoded.pair_indptr is None or encoded.pair_features is None:
+            return []
+        own = slice(int(encoded.pair_indptr[t]), int(encoded.pair_indptr[t + 1]))
+        found: list[int] = encoded.pair_features[own].tolist()
+        return found
+
+    def _pairs(self, t: int) -> list[tuple[float, dict[tuple[int, int], float]]]:
+        """The value and the weights of each feature on the step into token t."""
+        encoded = self._evidence.plain
+        found = []
+        for j, feature in enumerate(self._pair_features(t)):
+            weights = self._pair_weights.get(feature)
+            if weights is None:
+                weights = self._evidence.weights.pair_feature_weights(feature)
+                self._pair_weights[feature] = weights
+            value = 1.0
+            if encoded.pair_values is not None and encoded.pair_indptr is not None:
+                value = float(encoded.pair_values[int(encoded.pair_indptr[t]) + j])
+            found.append((value, weights))
+        return found

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+FOLDS = 5  # unless told otherwise,
+MOST_TAGGERS = 8  # and so many taggers of columns, each with folds of its own
+
 
 def contiguous_folds(n_sentences: int, n_folds: int) -> list[range]:
     """Cut sentences into blocks that follow one another, as even as can be.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import chain
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -237,6 +238,11 @@ def check_sentences(X: Any) -> None:
     """Raise a SeqpaError unless X is a corpus or a list of lists."""
     if isinstance(X, Corpus):
         return
+    if hasattr(X, "column_names") or (hasattr(X, "columns") and hasattr(X, "shape")):
+        raise SeqpaError(
+            f"X is a {type(X).__name__}: make a corpus of it, seqpa.data.from_table(X), for fit "
+            "and for predict"
+        )
     if not is_list(X):
         raise SeqpaError(f"X is {_told(X)}: give a list of sentences, each a list of tokens")
     if {list, tuple}.issuperset(map(type, X)):
@@ -323,9 +329,9 @@ def given_labels(X: Any, y: Any) -> list[str | None]:
         if X.labels is None:
             raise SeqpaError("the corpus has no labels to learn from")
         return cast("list[str | None]", X.labels)
+    check_sentences(X)
     if y is None:
         raise SeqpaError("y is missing: give a list of labels for each sentence")
-    check_sentences(X)
     if not is_list(y):
         raise SeqpaError(f"y is {_told(y)}: give a list of labels for each sentence")
     if len(X) != len(y):
@@ -338,14 +344,56 @@ def given_labels(X: Any, y: Any) -> list[str | None]:
         if tokens != len(labels):
             raise SeqpaError(f"sentence {i + 1} has {tokens} tokens, but {len(labels)} labels")
     flat = list(chain.from_iterable(y))
-    kinds = set(map(type, flat))
-    if kinds <= {str, type(None)}:
+    if set(map(type, flat)) <= {str, type(None)}:
         return flat
+    texts: dict[Any, str] = {}
     for i, labels in enumerate(y):
         for label in labels:
-            if not (label is None or isinstance(label, str)):
+            if label is None or (type(label), label) in texts:
+                continue
+            text = label_text(label)
+            if text is None:
                 raise SeqpaError(
-                    f"sentence {i + 1}: the label {label!r} is not a string: give str(label)"
+                    f"sentence {i + 1}: the label {label!r} is neither text nor a whole number nor "
+                    f"a member of an enum: give str(label)"
                 )
-    # Members of a string enum become plain strings: their value, which str() would not give.
-    return [None if label is None else str.__str__(label) for label in flat]
+            texts[type(label), label] = text
+    return [None if label is None else texts[type(label), label] for label in flat]
+
+
+def label_text(label: Any) -> str | None:
+    """A label as text: numbers by their digits, enums by their value or name; None if it is none.
+
+    >>> import enum
+    >>> Tag = enum.Enum("Tag", ["NOUN", "VERB"])
+    >>> label_text(3), label_text(np.int64(3)), label_text(Tag.VERB), label_text(0.5)
+    ('3', '3', 'VERB', None)
+    """
+    if isinstance(label, Enum):
+        value = label.value
+        return str.__str__(value) if isinstance(value, str) else label.name
+    if isinstance(label, str):
+        return str.__str__(label)
+    return str(int(label)) if isinstance(label, (int, np.integer)) else None
+
+
+def label_values(y: Any) -> dict[str, Any]:
+    """What labels that are no plain text were, by their text; empty where all are.
+
+    >>> label_values([[0, 1], [np.int64(1)]]), label_values([["N"]]), label_values(None)
+    ({'0': 0, '1': 1}, {}, {})
+    """
+    if y is None:
+        return {}
+    kinds = set(map(type, chain.from_iterable(y)))
+    if all(issubclass(kind, str) or kind is type(None) for kind in kinds):
+        return {}
+    found: dict[str, Any] = {}
+    for label in chain.from_iterable(y):
+        text = label_text(label)
+        if text is None:
+            continue
+        value = label.item() if isinstance(label, np.generic) else label
+        if found.setdefault(text, value) != value:
+            raise SeqpaError(f"the labels {found[text]!r} and {value!r} are both written {text!r}")
+    return found

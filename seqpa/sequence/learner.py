@@ -10,19 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import trainer as kernel
-from seqpa._kernel.chain import Chain
-from seqpa._kernel.max_loss import MaxLoss
-from seqpa._kernel.sequences import Scratch
 from seqpa._kernel.steps import CODES as STEPS
 from seqpa._kernel.store import SMALLEST, SparseDelta
 from seqpa.core.steps import is_finite
 from seqpa.errors import SeqpaError
+from seqpa.sequence.bench import Bench, Size, Tools
 from seqpa.sequence.chain import (
     NO_LABELS,
     larger_table,
@@ -48,7 +45,8 @@ ALGORITHMS = {
 }
 WITHOUT_C = ("perceptron", "pa")
 IN_BATCHES = ("pa-i", "pa-ii", "pa-ls")
-UPDATES = ("prediction-based", "loss-augmented", "max-loss", "n-best")
+UPDATES = ("prediction-based", "near-max-loss", "loss-augmented", "max-loss", "n-best")
+_OF_SUMS = ("near-max-loss", "loss-augmented")  # found by Viterbi with costs added to scores
 # The largest cost, and the largest weight of a sentence: float32 scores bear no more beside that of
 # a forbidden label, −1e30.
 LARGEST = 1e15
@@ -157,14 +155,16 @@ class ChainLearner:
     cost : SequenceCost
     rules : Penalties
     labels : the labels, in the order of their indices
-    update : "prediction-based", "loss-augmented", "max-loss" or "n-best"
+    update : "prediction-based", "near-max-loss", "loss-augmented", "max-loss" or "n-best"
         Which wrong sequence the constraint names. Prediction-based takes ŷ (Eq. 44), and asks for
         the margin √ρ. Loss-augmented takes argmax score + ρ, which Viterbi finds where ρ is a sum
         over tokens, and asks for the margin ρ itself. Max-loss takes argmax score + √ρ (Eq. 50),
         exactly: for the zero-one cost it is the best or the second-best sequence, for sums of whole
         numbers, or multiples of one number, Viterbi over labels and costs finds it
-        (`seqpa/_kernel/max_loss.py`). N-best takes the argmax of score + √ρ among the `n_best`
-        sequences of the highest score: an approximation, for every cost.
+        (`seqpa/_kernel/max_loss.py`). Near-max-loss takes that of two candidates which has the
+        higher score + √ρ: ŷ, and argmax score + ρ/2, where ρ/2 + 1/2 is the tangent of √ρ at one
+        mistake; it is found as fast as loss-augmented. N-best takes the argmax of score + √ρ among
+        the `n_best` sequences of the highest score: an approximation, for every cost.
     batch_size : so many sentences make one step (see `seqpa.sequence.batches`)
     """
 
@@ -187,15 +187,15 @@ class ChainLearner:
             raise SeqpaError(f"update {self.update!r} is unknown: choose {', '.join(UPDATES)}")
         if not (isinstance(self.C, Real) and is_finite(self.C) and self.C > 0):
             raise SeqpaError(f"C is {self.C!r}: it must be a positive number")
-        if self.update == "loss-augmented":
+        if self.update in _OF_SUMS:
             if not self.cost.is_additive:
                 raise SeqpaError(
-                    "update 'loss-augmented' needs a cost that is a sum over tokens: 'hamming', a "
+                    f"update {self.update!r} needs a cost that is a sum over tokens: 'hamming', a "
                     "matrix or a Hierarchy; for others choose 'prediction-based' or 'n-best'"
                 )
             if self.cost.matrix.max(initial=0.0) > LARGEST:
                 raise SeqpaError(
-                    f"update 'loss-augmented' takes costs up to {LARGEST:g}: bring the largest, "
+                    f"update {self.update!r} takes costs up to {LARGEST:g}: bring the largest, "
                     f"{self.cost.matrix.max():g}, nearer to 1"
                 )
         if self.update == "max-loss" and not (self.cost.kind == "zero-one" or self.cost.is_whole):
@@ -269,7 +269,8 @@ class ChainLearner:
             return self._batch_epoch(weights, encoded, gold, order, record, importance, progress)
         competing = self._looks_among_nbest
         predicting = self.update == "prediction-based"
-        tools = bench.tools(self, weights, _Size.of(encoded), gold.min(initial=0) < 0)
+        again = bool(gold.min(initial=0) < 0)
+        tools = bench.tools(self, weights, Size.of(encoded), again, self.tools)
         chain, trainer = tools.chain, tools.trainer
         work, path, guess = tools.work, tools.path, tools.guess
         data = sequences(encoded)
@@ -327,7 +328,7 @@ class ChainLearner:
         last = predicted.path if competing else path if predicting else guess
         return done, last[: int(lengths[order[-1]]) if len(order) else 0].copy()
 
-    def tools(self, weights: TrainingWeights, size: _Size, again: bool) -> _Tools:
+    def tools(self, weights: TrainingWeights, size: Size, again: bool) -> Tools:
         """What training works with, for sentences of at most this size.
 
         again : whether some labels are not given, so that sentences are decoded again
@@ -337,7 +338,7 @@ class ChainLearner:
         right, guess, rival = np.zeros((3, longest), np.int32)
         competing = self._looks_among_nbest
         costs, max_loss, n_labels = None, None, weights.n_labels
-        if self.update == "loss-augmented":
+        if self.update in _OF_SUMS:
             costs = self.cost.by_label(n_labels, padded(n_labels))
         elif self.update == "max-loss" and not competing:
             costs = self.cost.in_units(n_labels, padded(n_labels))
@@ -365,7 +366,7 @@ class ChainLearner:
         )
         again = again or costs is not None
         work, path = scratch(weights.n_labels, longest, again, costs)
-        return _Tools(
+        return Tools(
             self, weights.transitions, size, again, chain, trainer, max_loss, work, path, guess
         )
 
@@ -510,85 +511,6 @@ def too_far(sentence: int) -> SeqpaError:
         f"sentence {sentence + 1}: the weights would move by more than {kernel.LONGEST:g}: bring "
         f"feature values and costs nearer to 1, or choose the algorithm 'pa-i' with a small C"
     )
-
-
-class _Size(NamedTuple):
-    """The most tokens, features and features of label pairs that a sentence has."""
-
-    tokens: int
-    features: int
-    pair_features: int
-
-    @classmethod
-    def of(cls, encoded: Encoded) -> _Size:
-        starts, pairs = encoded.starts, encoded.pair_indptr
-
-        def most(indptr: NDArray[np.int64]) -> int:
-            return int(np.diff(indptr[starts]).max(initial=0))
-
-        if len(starts) == 2:  # online, arrays would take longer
-            pair_features = 0 if encoded.pair_features is None else len(encoded.pair_features)
-            return cls(int(starts[1]), len(encoded.features), pair_features)
-        return cls(
-            int(np.diff(starts).max(initial=0)),
-            most(encoded.indptr),
-            0 if pairs is None else most(pairs),
-        )
-
-    def within(self, other: _Size) -> bool:
-        """Whether no number is larger than the other's."""
-        return self.tokens <= other[0] and self.features <= other[1] and self[2] <= other[2]
-
-    def doubled(self, other: _Size) -> _Size:
-        """Twice as large, and at least as large as the other."""
-        return _Size(*(max(2 * own, least) for own, least in zip(self, other, strict=True)))
-
-
-class _Tools(NamedTuple):
-    """What one learner trains the weights over one array of transitions with."""
-
-    learner: ChainLearner
-    transitions: NDArray[np.float32]
-    size: _Size
-    again: bool
-    chain: Chain
-    trainer: kernel.Trainer
-    max_loss: MaxLoss | None
-    work: Scratch
-    path: NDArray[np.int32]
-    guess: NDArray[np.int32]
-
-
-class Bench:
-    """Keeps what training works with from one lesson to the next: making it takes longer than
-    learning from a sentence with it.
-
-    Weights that were trained without the bench in between need a new one.
-    """
-
-    def __init__(self) -> None:
-        self._tools: _Tools | None = None
-
-    def tools(
-        self, learner: ChainLearner, weights: TrainingWeights, size: _Size, again: bool
-    ) -> _Tools:
-        """Those of the last time, where they fit; for a new pass over such sentences."""
-        tools = self._tools
-        if (
-            tools is not None
-            and tools.learner is learner
-            and tools.transitions is weights.transitions
-            and size.within(tools.size)
-            and (tools.again or not again)
-        ):
-            tools.chain.replace_stores(*weights.stores())  # rows for new features
-            tools.trainer.reset()
-            return tools
-        if tools is not None:  # room for sentences that are longer still
-            size = tools.size if size.within(tools.size) else size.doubled(tools.size)
-        self._tools = None
-        self._tools = tools = learner.tools(weights, size, again)
-        return tools
 
 
 class _Mistakes:

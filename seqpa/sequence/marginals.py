@@ -1,9 +1,9 @@
 """How probable labels, spans and whole label sequences are: forward-backward over scores.
 
 P(y | x) = exp(scale · w·Φ(x, y)) / Z, where Z sums over all label sequences that the rules allow.
-Training by margins fits scores to no probabilities, so the one number that is missing, the scale, is
-fitted apart (`seqpa.sequence.scale`). With the scale 1 the order of probabilities still tells which
-of two labels is the better one, and their size nothing.
+Training by margins fits scores to no probabilities, so the one number that is missing, the scale,
+is fitted apart (`seqpa.sequence.scale`). With the scale 1 the order of probabilities still tells
+which of two labels is the better one, and their size nothing.
 """
 
 from __future__ import annotations
@@ -107,13 +107,13 @@ class Probabilities:
                 raise no_legal_sequence(sentence, False)
         return out
 
-    def likelihood(self, encoded: Encoded, gold: Int32) -> float:
-        """The sum of log P(gold label) over all tokens; −1 is no label.
+    def likelihood(self, encoded: Encoded, gold: Int32, every: int = 1) -> float:
+        """The sum of log P(gold label) over the tokens of every so many sentences; −1 is no label.
 
         A label that the rules forbid at its place counts as one of a very small probability.
         """
         kernel = self._kernel(_longest(encoded))
-        return kernel.likelihood(sequences(encoded), 0, len(encoded.starts) - 1, gold)
+        return kernel.likelihood(sequences(encoded), 0, len(encoded.starts) - 1, every, gold)
 
     def _sentences(self, encoded: Encoded) -> Iterator[tuple[int, Marginals]]:
         kernel, data = self._kernel(_longest(encoded)), sequences(encoded)

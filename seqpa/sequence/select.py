@@ -1,7 +1,7 @@
 """Which sentences to label next: those that a tagger would learn most from.
 
-Scores are not probabilities: the softmax over the n best sequences and margins rank sentences, and
-say nothing of how often the tagger is right.
+Margins are differences of scores; the other strategies ask for probabilities, which are as good as
+the tagger's scale of probabilities (`seqpa.sequence.scale`).
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import Encoded
+from seqpa.sequence.marginals import Probabilities
 
-STRATEGIES = ("margin", "least-confident", "entropy", "density", "random")
+STRATEGIES = ("margin", "least-confident", "entropy", "n-best-entropy", "density", "random")
 Floats = NDArray[np.float64]
 
 
 def select(
     encoded: Encoded,
-    decoder: Decoder,
+    probabilities: Probabilities,
     plain: Encoded | None,
     n: int,
     strategy: str,
@@ -34,20 +35,22 @@ def select(
     ----------
     encoded : Encoded
         As the decoder reads them.
-    decoder : Decoder
+    probabilities : Probabilities
+        Of the decoder.
     plain : Encoded or None
         The same sentences, equal features with equal numbers; for "density" alone.
     n : int
     strategy : one of `STRATEGIES`
         "margin"           the smallest difference of the two best sequences' scores, by √length:
                            a long sentence has more to differ in
-        "least-confident"  the smallest share of the best sequence in a softmax over the n best
-        "entropy"          the largest entropy of that softmax
-        "density"          the latter, weighed by how like the others a sentence is: the mean
+        "least-confident"  the smallest probability of the best sequence
+        "entropy"          the largest entropy of the probabilities of all sequences
+        "n-best-entropy"   the largest entropy of those of the n best, scaled to a sum of one
+        "density"          the entropy, weighed by how like the others a sentence is: the mean
                            cosine between its features and theirs
         "random"           any
     n_best : int
-        How many sequences of each sentence are looked at.
+        How many sequences of each sentence "n-best-entropy" looks at.
     rng : numpy.random.Generator
         For "random" alone.
     """
@@ -57,14 +60,16 @@ def select(
     some = np.flatnonzero(np.diff(encoded.starts) > 0)
     if strategy == "random":
         return rng.permutation(some)[:n].tolist()
+    decoder = probabilities.decoder
     if strategy == "margin":
         worth = np.array([-_margin(encoded, decoder, int(i)) for i in some])
+    elif strategy == "least-confident":
+        worth = -probabilities.sequences(encoded, decoder.decode(encoded))[some]
+    elif strategy == "n-best-entropy":
+        scale = probabilities.scale
+        worth = np.array([_entropy(encoded, decoder, int(i), n_best, scale) for i in some])
     else:
-        shares = [_shares(encoded, decoder, int(i), n_best) for i in some]
-        if strategy == "least-confident":
-            worth = np.array([-own[0] for own in shares])
-        else:
-            worth = np.array([_entropy(own) for own in shares])
+        worth = probabilities.entropies(encoded)[some]
         if plain is not None:
             worth = worth * density(plain)[some]
     return some[np.argsort(-worth, kind="stable")][:n].tolist()
@@ -75,14 +80,11 @@ def _margin(encoded: Encoded, decoder: Decoder, i: int) -> float:
     return float(decoder.margins(encoded, i).min() / np.sqrt(length))
 
 
-def _shares(encoded: Encoded, decoder: Decoder, i: int, n_best: int) -> Floats:
-    """exp(score), scaled to a sum of one, of the best sequences."""
+def _entropy(encoded: Encoded, decoder: Decoder, i: int, n_best: int, scale: float) -> float:
+    """Of exp(scale · score), scaled to a sum of one, of the best sequences."""
     scores = np.array([score for score, _ in decoder.nbest(encoded, i, n_best)])
-    weights = np.exp(scores - scores[0])
-    return np.asarray(weights / weights.sum())
-
-
-def _entropy(shares: Floats) -> float:
+    weights = np.exp(scale * (scores - scores[0]))
+    shares = weights / weights.sum()
     positive = shares[shares > 0]
     return float(-(positive * np.log(positive)).sum())
 

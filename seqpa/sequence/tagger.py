@@ -6,14 +6,17 @@ import copy
 import inspect
 import reprlib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seqpa._kernel.strings import spell
 from seqpa.errors import SeqpaError, did_you_mean, not_trained
 from seqpa.model import ModelFile, load_state, read_model, save_model, save_state
+from seqpa.schemes import boundaries, marks_spans
 from seqpa.sequence import training
 from seqpa.sequence.arguments import (
     check_parameters,
@@ -23,16 +26,19 @@ from seqpa.sequence.arguments import (
     fold_counts,
     sentence_weights,
 )
-from seqpa.sequence.chained import FOLDS, chain_of, completed
+from seqpa.sequence.chained import chain_of, completed
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.decoder import check_given
-from seqpa.sequence.encode import starts_of
+from seqpa.sequence.encode import Encoded, starts_of
 from seqpa.sequence.epoch_line import epoch_line
 from seqpa.sequence.explain import TokenExplanation, explain
-from seqpa.sequence.inputs import FeatureSource, given_labels, lengths_of
+from seqpa.sequence.folds import FOLDS
+from seqpa.sequence.inputs import FeatureSource, given_labels, label_values, lengths_of
 from seqpa.sequence.learner import ChainLearner, Epoch, Lesson, Progress
 from seqpa.sequence.live import LiveTagging
+from seqpa.sequence.marginals import Probabilities, SpanProbability
+from seqpa.sequence.scale import CALIBRATION_FOLDS, HeldOut, fit_scale, training_folds
 from seqpa.sequence.select import select
 from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.trained import Learned, Trained
@@ -68,8 +74,10 @@ class SequenceTagger:
         Aggressiveness of PA-I and PA-II: small is careful; for AROW 1/2r.
     update : "prediction-based", "loss-augmented" (the sequence of the highest score + cost, with
         the cost itself as the margin, where the cost is a sum over tokens), "max-loss" (the highest
-        score + √cost, exactly, where the cost is zero-one or a sum of whole numbers) or "n-best"
-        (the approximation of max-loss among the `n_best` best sequences, for every cost)
+        score + √cost, exactly, where the cost is zero-one or a sum of whole numbers),
+        "near-max-loss" (the better of two candidates for it: the prediction and the highest
+        score + cost / 2; where the cost is a sum over tokens, and much faster) or "n-best" (the
+        approximation of max-loss among the `n_best` best sequences, for every cost)
     epochs : passes over the training sentences
     average : report the mean of all weight vectors instead of the last
     constraints : None, "bio", "bioes", or {"forbidden": pairs, "required": {label: followers}}
@@ -90,6 +98,10 @@ class SequenceTagger:
         Where a tagger in `taggers` learned from the training text, its predictions there come from
         taggers of the same kind that learned from the rest of it, so many folds in all; the tokens
         must have the right labels of that column then. 0 takes its own predictions.
+    calibration : "dev", "cv" or "none"
+        On what `fit` fits the scale of probabilities (see `calibrate`): the dev set, if there is
+        one; five parts of the training sentences, each with a tagger trained on the others, which
+        takes five times as long again; or nothing
 
     Attributes
     ----------
@@ -128,6 +140,7 @@ class SequenceTagger:
         batch_size: int = 1,
         taggers: Mapping[str, Any] | None = None,
         jackknife: Any = FOLDS,
+        calibration: str = "dev",
     ) -> None:
         self.features = features
         self.columns = columns
@@ -149,7 +162,9 @@ class SequenceTagger:
         self.batch_size = batch_size
         self.taggers = taggers
         self.jackknife = jackknife
+        self.calibration = calibration
         self._learned = Learned()
+        self._values: dict[str, Any] = {}
 
     # Training
 
@@ -168,11 +183,12 @@ class SequenceTagger:
         X : list of sentences, or a corpus
         y : list of label lists
             Not needed where X is a `seqpa.data` corpus with labels. None in place of a label that
-            is not known.
+            is not known. Whole numbers and members of enums are labels too, and come back from
+            `predict`; everywhere else, and in a model file, labels are text.
         dev : None, a pair (X, y), or a corpus
             The weights of the epoch that is best there are kept.
         sample_weight : None, or a number for each sentence
-            Scales C.
+            Scales C; None takes the weights of a corpus that has some.
         verbose : int
             1 prints a line for each epoch.
 
@@ -198,7 +214,7 @@ class SequenceTagger:
         sample_weight: Any = None,
         progress: Progress | None = None,
     ) -> Iterator[Epoch]:
-        """`fit`, epoch by epoch, with usable weights after each.
+        """`fit`, epoch by epoch, with usable weights after each; calibrated after the last.
 
         After `load_state` it goes on from the epoch at which the state was saved, to the same
         weights, bit for bit, as an unbroken run on the same data.
@@ -214,7 +230,7 @@ class SequenceTagger:
         record : bool
             Keep what the loss bounds need of every sentence in `Epoch.order` and `Epoch.record`.
         sample_weight : None, or a number for each sentence
-            Scales C.
+            Scales C; None takes the weights of a corpus that has some.
         progress : callable, optional
             Is told within an epoch how many sentences are done, and of how many.
 
@@ -225,7 +241,8 @@ class SequenceTagger:
         """
         self.check_parameters()
         flat = self._nonempty(given_labels(X, y))
-        importance = sentence_weights(sample_weight, len(X), self.algorithm)
+        values = label_values(y)
+        importance = sentence_weights(sample_weight, X, self.algorithm)
         dev_set = dev_pair(dev)
         X = self._completed(X)
         learned = self._learned
@@ -256,6 +273,7 @@ class SequenceTagger:
         learner = self._learner(state.labels)
         check_given(data.gold, encoded.starts, learner.rules, state.labels)
         training.warn_of_silence(state.labels, dev_set, self.patience)
+        kept = (X, y, CALIBRATION_FOLDS, sample_weight) if self.calibration == "cv" else None
         del X, y, flat
         epochs = training.run(
             state,
@@ -274,8 +292,9 @@ class SequenceTagger:
                 with learned.lock:  # nobody reads the weights while they move
                     epoch = next(epochs, None)
                     if epoch is None:
-                        return
+                        break
                     learned.seen_with, learned.resumed = seen_with, False
+                    self._values = values
                     if epoch.best:
                         learned.move(state)
                 yield epoch
@@ -283,6 +302,10 @@ class SequenceTagger:
             if self.warm_start:  # as if this training had not begun
                 self._learned = before
             raise
+        if kept is not None:
+            self.calibrate(*kept)
+        elif self.calibration == "dev" and dev_set is not None:
+            self.calibrate(*dev_set)
 
     def _check_data(self, state: TrainingState, data: TrainingData) -> None:
         """Training that goes on wants the data that it began with."""
@@ -360,7 +383,8 @@ class SequenceTagger:
         weights = None if weight == 1.0 else [weight]
         epoch, path, names = self._learn([tokens], [labels], weights, replay)
         loss, tau, _, cost = epoch.record[0].tolist() if epoch.record is not None else [0.0] * 4
-        return Lesson([names[k] for k in path], cost, loss, tau, epoch.wrong_tokens)
+        predicted = self._as_given([names[k] for k in path])
+        return Lesson(predicted, cost, loss, tau, epoch.wrong_tokens)
 
     def _learn(
         self, X: Any, y: Any, sample_weight: Any, replay: int
@@ -368,7 +392,8 @@ class SequenceTagger:
         """Learn online; the pass, what was predicted for the last sentence, and the labels."""
         self.check_parameters()
         flat = given_labels(X, y)
-        importance = sentence_weights(sample_weight, len(X), self.algorithm)
+        values = label_values(y)
+        importance = sentence_weights(sample_weight, X, self.algorithm)
         check_whole("replay", replay, 0)
         learned = self._learned
         with learned.lock:
@@ -407,6 +432,7 @@ class SequenceTagger:
             state.online = state.online.plus(epoch)
             state.data, state.best_epoch = None, state.epoch
             learned.seen_with = self._what_is_seen()
+            self._values |= values
             learned.go_live(state)
             state.reservoir.add(encoded, gold, importance)
             return epoch, path, labels
@@ -463,6 +489,7 @@ class SequenceTagger:
             list(trained.labels),
             TrainingWeights.thawed(trained.weights, self._second_order),
             training.generator(self.random_state),
+            scale=trained.scale,
         )
 
     def _learner(self, labels: list[str]) -> ChainLearner:
@@ -536,7 +563,13 @@ class SequenceTagger:
         """
         tagging = self._tagging()
         given = None if fixed is None else fixed_indices(X, fixed, self.classes_)
-        return tagging.predict(X, given, self.n_jobs)
+        found = tagging.predict(X, given, self.n_jobs)
+        return [self._as_given(labels) for labels in found] if self._values else found
+
+    def _as_given(self, labels: list[str]) -> list[Any]:
+        """Labels as they were given: numbers or enums where training had such."""
+        values = self._values
+        return [values.get(label, label) for label in labels] if values else labels
 
     def predict_one(self, tokens: Sequence[Any]) -> list[str]:
         """The best labels of one sentence.
@@ -555,7 +588,7 @@ class SequenceTagger:
         >>> tagger.predict_one(["it"])
         ['P']
         """
-        return self._tagging().predict([tokens])[0]
+        return self._as_given(self._tagging().predict([tokens])[0])
 
     def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
         """The tokens of one sentence, each with its label.
@@ -589,7 +622,7 @@ class SequenceTagger:
         encoded, decoder = self._tagging().prepared(X)
         return [
             [
-                (score, [labels[label] for label in path])
+                (score, self._as_given([labels[label] for label in path]))
                 for score, path in decoder.nbest(encoded, i, int(k))
             ]
             for i in range(len(encoded.starts) - 1)
@@ -617,6 +650,159 @@ class SequenceTagger:
             result.append((float(margins.min(initial=np.inf)), margins.tolist()))
         return result
 
+    def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
+        """For each token of each sentence how probable each label is.
+
+        Summed over all label sequences that the constraints allow. The probabilities are as good as
+        the scale that makes them of scores: see `calibrate`.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+
+        Returns
+        -------
+        list of lists of {label: probability}
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
+        >>> [round(token["P"], 3) for token in tagger.predict_marginals([["so", "it"]])[0]]
+        [0.5, 0.515]
+        """
+        probabilities, encoded, labels = self._probabilities(X)
+        rows = probabilities.tokens(encoded, self.n_jobs).tolist()
+        named = [dict(zip(labels, row, strict=True)) for row in rows]
+        return [named[a:b] for a, b in pairwise(encoded.starts.tolist())]
+
+    def predict_with_probability(self, X: Any) -> list[list[tuple[str, float]]]:
+        """The best label list of each sentence, each label with its probability.
+
+        The labels are those of `predict`, the probabilities those of `predict_marginals`. The best
+        sequence as a whole need not have the most probable label at every token.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+
+        Returns
+        -------
+        list of lists of (label, probability)
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
+        >>> [(label, round(p, 3)) for label, p in tagger.predict_with_probability([["it"]])[0]]
+        [('P', 0.51)]
+        """
+        probabilities, encoded, names = self._probabilities(X)
+        path = probabilities.decoder.decode(encoded)
+        told = probabilities.tokens(encoded, self.n_jobs)[np.arange(len(path)), path].tolist()
+        ends = encoded.starts.tolist()
+        return [
+            list(zip(labels, told[a:b], strict=True))
+            for labels, (a, b) in zip(
+                spell(names, path, encoded.starts), pairwise(ends), strict=True
+            )
+        ]
+
+    def predict_proba_spans(self, X: Any) -> list[list[SpanProbability]]:
+        """The spans of each sentence's predicted labels, each with its probability.
+
+        That is the probability of all label sequences together that have this span, with these very
+        ends. The probabilities are as good as the scale that makes them of scores: see `calibrate`.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+
+        Returns
+        -------
+        list of lists of SpanProbability
+            Type, start, end (not included) and probability.
+
+        Examples
+        --------
+        >>> X, y = [["Ada", "of", "Lyon"]], [["B-PER", "O", "B-LOC"]]
+        >>> tagger = SequenceTagger(["word[0]"], random_state=1).fit(X, y)
+        >>> [span[:3] for span in tagger.predict_proba_spans(X)[0]]
+        [('PER', 0, 1), ('LOC', 2, 3)]
+        """
+        probabilities, encoded, names = self._probabilities(X)
+        if not marks_spans(names):
+            raise SeqpaError(
+                "the labels mark no spans (B-, I-, ...): for the probabilities of labels see "
+                "predict_marginals"
+            )
+        path = probabilities.decoder.decode(encoded)
+        labels = spell(names, path, encoded.starts)
+        return probabilities.spans(encoded, labels, boundaries(names))
+
+    def _probabilities(self, X: Any) -> tuple[Probabilities, Encoded, list[str]]:
+        """What tells probabilities of sentences, the sentences, and the labels."""
+        encoded, decoder = self._tagging().prepared(X)
+        labels = self.classes_[: decoder.n_labels]  # their numbers never change, more may come
+        return Probabilities(decoder, self.probability_scale_), encoded, labels
+
+    def calibrate(
+        self, X: Any, y: Any = None, folds: int | None = None, sample_weight: Any = None
+    ) -> SequenceTagger:
+        """Fit the scale of probabilities to sentences and their labels.
+
+        A label sequence has the probability exp(scale · score) / Z. The scale is that which makes
+        the labels most probable, token by token. `fit` with a dev set does it by itself. Learning
+        more leaves the scale as it is.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+            That the tagger was not trained on; with `folds`, that it was trained on.
+        y : list of label lists
+            Not needed where X is a corpus with labels. None stands for a label that is not known.
+        folds : None or int
+            Cut the sentences into so many parts that follow one another, tag each with a tagger
+            that is trained on the others, and fit the scale to all of them.
+        sample_weight : None, or a number for each sentence
+            For the training of these.
+
+        Returns
+        -------
+        SequenceTagger
+            Itself.
+
+        Examples
+        --------
+        >>> X = [["so", "it", "is"], ["it", "was"], ["so", "is", "it"]]
+        >>> y = [["A", "P", "V"], ["P", "V"], ["A", "V", "P"]]
+        >>> tagger = SequenceTagger(["word[0]"], random_state=1).fit(X[:2], y[:2])
+        >>> tagger.calibrate(X[2:], y[2:]).probability_scale_ > 1
+        True
+        """
+        self.check_parameters()
+        flat = given_labels(X, y)
+        if folds is None:
+            parts = [self._held_out(X, flat)]
+        else:
+            check_whole("folds", folds, 2)
+            cut = training_folds(X, flat, folds, sample_weight)
+            parts = [self._held_out_fold(*both) for both in cut]
+        self._learned.set_scale(fit_scale(parts))
+        return self
+
+    def _held_out(self, X: Any, flat: Labels) -> HeldOut:
+        encoded, decoder = self._tagging().prepared(X)
+        known = self.classes_[: decoder.n_labels]
+        index = {label: k for k, label in enumerate(known)}
+        gold = np.array([-1 if own is None else index.get(own, -1) for own in flat], np.int32)
+        return HeldOut(encoded, decoder, gold)
+
+    def _held_out_fold(self, rest: tuple[Any, Any, Any], fold: tuple[Any, Labels]) -> HeldOut:
+        """A tagger like this one, trained on some sentences, and what it makes of the others."""
+        other = type(self)(**copy.deepcopy(self.get_params()))
+        other.set_params(calibration="none", warm_start=False)
+        X, y, weights = rest
+        return other.fit(X, y, sample_weight=weights)._held_out(*fold)
+
     def select(
         self, X: Any, n: int, strategy: str = "margin", random_state: Any = None
     ) -> list[int]:
@@ -628,10 +814,11 @@ class SequenceTagger:
             Without labels; labels are not looked at.
         n : int
             How many; fewer come back where there are fewer. Empty sentences are never chosen.
-        strategy : "margin", "least-confident", "entropy", "density" or "random"
+        strategy : "margin", "least-confident", "entropy", "n-best-entropy", "density" or "random"
             The smallest margin of the best label sequence over the second by √length; the smallest
-            share of the best in a softmax over the `n_best` best; the largest entropy of that
-            softmax; the same, weighed by how like the other sentences a sentence is; or chance.
+            probability of the best; the largest entropy of the probabilities of all sequences, or
+            of the `n_best` best; that of all, weighed by how like the other sentences a sentence
+            is; or chance. Probabilities want a scale: see `calibrate`.
         random_state : None, an int or a generator
             For "random"; None takes the tagger's own.
 
@@ -648,9 +835,9 @@ class SequenceTagger:
         """
         check_whole("n", n, 0)
         rng = training.generator(self.random_state if random_state is None else random_state)
-        tagging = self._tagging()
-        plain = tagging.encoded(X) if strategy == "density" else None
-        return select(*tagging.prepared(X), plain, n, strategy, self.n_best, rng)
+        plain = self._tagging().encoded(X) if strategy == "density" else None
+        probabilities, encoded, _ = self._probabilities(X)
+        return select(encoded, probabilities, plain, n, strategy, self.n_best, rng)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The share of tokens that get the right label, of those whose label is known.
@@ -666,7 +853,7 @@ class SequenceTagger:
         float
         """
         flat = given_labels(X, y)
-        predicted = [label for labels in self.predict(X) for label in labels]
+        predicted = [label for labels in self._tagging().predict(X) for label in labels]
         known = len(flat) - flat.count(None)
         if not known:
             raise SeqpaError("there is no token to score: every sentence is empty")
@@ -684,7 +871,7 @@ class SequenceTagger:
         list of TokenExplanation
         """
         evidence = self._tagging().evidence(sentence)
-        return explain(sentence, evidence)
+        return explain(sentence, evidence, penalties(self.constraints, evidence.labels))
 
     # Weights, files, scikit-learn
 
@@ -697,6 +884,16 @@ class SequenceTagger:
     def n_iter_(self) -> int:
         """The epoch whose weights are kept."""
         return self._learned.epoch
+
+    @property
+    def probability_scale_(self) -> float:
+        """What scores are multiplied by to become exponents of probabilities.
+
+        As `calibrate` fitted it, else 1: then probabilities tell which of two labels is the better
+        one, and no more.
+        """
+        scale = self._learned.scale
+        return 1.0 if scale is None else scale
 
     @property
     def online_mistakes_(self) -> int:

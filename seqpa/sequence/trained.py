@@ -38,6 +38,8 @@ class Trained:
         Which label may follow which, as `SequenceTagger` takes it.
     epoch : int
         The epoch of training that the weights are of.
+    scale : None or float
+        What makes probabilities of scores; None where it was not fitted.
     tagging : Tagging
         Tags with all of these.
     """
@@ -49,12 +51,14 @@ class Trained:
         labels: list[str],
         constraints: Any,
         epoch: int,
+        scale: float | None = None,
     ) -> None:
         self.source = source
         self.weights = weights
         self.labels = list(labels)
         self.constraints = copy.deepcopy(constraints)  # the user's own may change
         self.epoch = epoch
+        self.scale = scale
         self.tagging = Tagging(source, weights, penalties(constraints, labels), self.labels)
 
     @property
@@ -68,7 +72,13 @@ class Trained:
 
     def under(self, constraints: Any) -> Trained:
         """The same with other constraints."""
-        return Trained(self.source, self.weights, self.labels, constraints, self.epoch)
+        return Trained(self.source, self.weights, self.labels, constraints, self.epoch, self.scale)
+
+    def scaled(self, scale: float) -> Trained:
+        """The same with another scale of probabilities."""
+        other = copy.copy(self)
+        other.scale = scale
+        return other
 
     def state_features(self) -> dict[tuple[str, str], float]:
         """(feature, label) -> weight, zeros left out."""
@@ -90,7 +100,7 @@ class Trained:
     def __reduce__(self) -> tuple[Any, ...]:
         # The kernel's objects inside `tagging` stay behind; they are made anew.
         parts = (self.source, self.weights, self.labels, self.constraints, self.epoch)
-        return Trained, parts
+        return Trained, (*parts, self.scale)
 
 
 class Learned:
@@ -156,6 +166,22 @@ class Learned:
                 return self.training.best_epoch
             return self._fitted(self.trained).epoch
 
+    @property
+    def scale(self) -> float | None:
+        """The scale of probabilities; None before it was fitted."""
+        with self.lock:
+            if self.training is not None and (self.moved or self.live):
+                return self.training.scale
+            return self._fitted(self.trained).scale
+
+    def set_scale(self, scale: float) -> None:
+        """Tell probabilities with this scale from now on."""
+        with self.lock:
+            if self.training is not None:
+                self.training.scale = scale
+            if self.trained is not None:
+                self.trained = self.trained.scaled(scale)
+
     def move(self, training: TrainingState) -> None:
         """Tag with the weights of this training from now on; they are frozen when that is asked."""
         self.training, self.live, self.moved = training, False, True
@@ -187,7 +213,12 @@ class Learned:
                 if training is not None and (self.moved or self.trained is None):
                     weights = training.kept(average)
                     self.trained = Trained(
-                        training.source, weights, training.labels, constraints, training.best_epoch
+                        training.source,
+                        weights,
+                        training.labels,
+                        constraints,
+                        training.best_epoch,
+                        training.scale,
                     )
                     self.moved = False
                 trained = self.trained

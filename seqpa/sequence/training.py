@@ -24,6 +24,7 @@ from seqpa.data.labels import labelled_tokens
 from seqpa.errors import SeqpaError, SeqpaWarning
 from seqpa.evaluate import evaluate
 from seqpa.schemes import are_chunk_labels
+from seqpa.sequence.bench import Bench
 from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.decoder import Decoder, check_given
 from seqpa.sequence.encode import Encoded
@@ -31,7 +32,6 @@ from seqpa.sequence.inputs import FeatureSource
 from seqpa.sequence.learner import (
     NO_WEIGHTS,
     WITHOUT_C,
-    Bench,
     ChainLearner,
     Epoch,
     Progress,
@@ -99,6 +99,8 @@ class TrainingState:
     online : OnlineTotals
     reservoir : Reservoir
         Some of the sentences so far, to be learned again beside new ones.
+    scale : None or float
+        What makes probabilities of scores; None before it was fitted.
     bench : Bench
         What `lesson` works with, from one to the next.
     """
@@ -114,6 +116,7 @@ class TrainingState:
     data: list[int] | None = None
     online: OnlineTotals = field(default_factory=OnlineTotals)
     reservoir: Reservoir = field(default=cast("Reservoir", None))
+    scale: float | None = None
     bench: Bench = field(default_factory=Bench)
 
     def __post_init__(self) -> None:
@@ -366,7 +369,7 @@ def only_elsewhere(labels: Sequence[str], gold: list[list[str]], where: str) -> 
         return None
     count = "1 label" if len(new) == 1 else f"{len(new):,} labels"
     are = "is" if len(new) == 1 else "are"
-    listed = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
+    listed = ", ".join(new[:3]) + (", ..." if len(new) > 3 else "")
     tokens = sum(counts[label] for label in new)
     return (
         f"{count} of the {where} {are} not in the training data and {are} never predicted: "
