@@ -305,9 +305,9 @@ def main() -> None:
         parts.append(f"### {text.title}\n\n{table(HEAD, rows)}")
     told = "one seed" if len(seeds) == 1 else f"{len(seeds)} seeds: mean ± standard deviation"
     head = (
-        f"`python benchmarks/accuracy.py` on {machine('numpy', 'python-crfsuite')}; {told}. Span F1 "
-        "where labels mark spans, else token accuracy. dev is what choices were made by, also where "
-        "it is five folds of the training text; wikigold has no test set."
+        f"`python benchmarks/accuracy.py` on {machine('numpy', 'python-crfsuite')}; {told}. Span "
+        "F1 where labels mark spans, else token accuracy. dev is what choices were made by, also "
+        "where it is five folds of the training text; wikigold has no test set."
     )
     if arguments.write:
         write("Accuracy", "\n\n".join([head, *parts]))
