@@ -65,6 +65,7 @@ CONTENTS = {
             "guide-pos",
             "guide-ner",
             "guide-chunking",
+            "accuracy",
             "online",
             "probabilities",
         ],

@@ -37,8 +37,9 @@ from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.folds import MOST_TAGGERS
 from seqpa.sequence.inputs import FeatureSource
 from seqpa.sequence.replay import Reservoir
-from seqpa.sequence.resources import pack_strings, unpack_strings
+from seqpa.sequence.resources import get_array, pack_strings, unpack_strings
 from seqpa.sequence.seen import SeenText
+from seqpa.sequence.stages import FirstLabels
 from seqpa.sequence.trained import Trained
 from seqpa.sequence.training import OnlineTotals, TrainingState
 from seqpa.sequence.weights import FrozenWeights, TrainingWeights
@@ -47,6 +48,8 @@ from seqpa.sequence.weights import FrozenWeights, TrainingWeights
 _MAX_HALF_LABELS = 2048
 _WORDS = "origin.words"
 _SEEN = "origin.sentences"
+_FIRST = "first."  # arrays of the first of two stages
+_JACKKNIFED = "jackknifed"
 _INSIDE = ("resources", "taggers")
 # Parameters that may be anything of JSON's simple values; `check_parameters` of the tagger, and the
 # learner, look at the values.
@@ -317,6 +320,10 @@ def _packed(
             own, more = _packed(tagger, source.chain.parameters[column], half)
             header["taggers"].append({"column": column, **own})
             arrays |= {f"taggers.{i}.{name}": array for name, array in more.items()}
+    if isinstance(source.first, FirstLabels):
+        own, more = _packed(source.first.trained, {}, half)
+        header["first"] = own
+        arrays |= {_FIRST + name: array for name, array in more.items()}
     return header, arrays
 
 
@@ -420,6 +427,7 @@ def _unpacked(
     _check_sizes(source, len(weights.rows), weights.pair_rows)
     if "taggers" in header:
         source.attach(_chain(header["taggers"], arrays, allow_imports, level + 1))
+    source.first = _first(header, arrays, parameters, source)
     constraints, epoch = parameters.get("constraints"), _count(header, "epoch")
     scale = _scale(header)
     return parameters, Trained(source, weights, labels, constraints, epoch, scale)
@@ -443,6 +451,29 @@ def _chain(stored: Any, arrays: Arrays, allow_imports: bool, level: int) -> Chai
         own = _own(arrays, f"taggers.{i}.")
         parameters[column], taggers[column] = _unpacked(header, own, allow_imports, level)
     return Chain(taggers, parameters)
+
+
+def _first(
+    header: Mapping[str, Any], arrays: Arrays, parameters: Mapping[str, Any], source: FeatureSource
+) -> FirstLabels | None:
+    """The first of two stages, where there is one; `source` is that of the second."""
+    stored = header.get("first")
+    if stored is None:
+        return None
+    if not isinstance(stored, dict) or not isinstance(stored.get("encoder"), dict):
+        raise SeqpaError("is damaged: its first stage has no encoder")
+    own = _own(arrays, _FIRST)
+    labels = _labels(stored)
+    first = _source(stored, own, None)
+    weights = _frozen(own, "weights.", len(labels))
+    weights.validate()
+    _check_sizes(first, len(weights.rows), weights.pair_rows)
+    encoders = [source.encoder, first.encoder]
+    columns = [[*e.columns] if isinstance(e, FeatureEncoder) else None for e in encoders]
+    if columns[1] is None or columns[0] != [*columns[1], *FirstLabels.columns]:
+        raise SeqpaError("is damaged: its two stages do not look at the same columns")
+    constraints, epoch = parameters.get("constraints"), _count(stored, "epoch")
+    return FirstLabels(Trained(first, weights, labels, constraints, epoch))
 
 
 def _own(arrays: Arrays, prefix: str) -> Arrays:
@@ -645,6 +676,13 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
         },
     }
     arrays |= {f"reservoir.{name}": array for name, array in state.reservoir.to_arrays().items()}
+    first = state.source.first
+    if isinstance(first, FirstLabels) and first.jackknifed is not None:
+        header["first"], of_first = _packed(first.trained, {}, half=False)
+        number = {label: k for k, label in enumerate(first.trained.labels)}
+        given = map(number.__getitem__, first.jackknifed)
+        of_first[_JACKKNIFED] = np.fromiter(given, np.int32, len(first.jackknifed))
+        arrays |= {_FIRST + name: array for name, array in of_first.items()}
     write_file(path, "state", header, arrays)
 
 
@@ -664,7 +702,9 @@ def load_state(path: Path, parameters: Mapping[str, Any]) -> TrainingState:
     header, arrays = _read(path, "state")
     try:
         _check_parameters(parameters, header["parameters"])
-        return _training_state(header, arrays, parameters.get("features"))
+        state = _training_state(header, arrays, parameters.get("features"))
+        state.source.first = _first_in_training(header, arrays, parameters, state.source)
+        return state
     except SeqpaError as error:
         raise SeqpaError(f"{path}: {shortened(str(error), 1000)}") from None
     except DAMAGE as error:
@@ -722,6 +762,20 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
         reservoir=reservoir,
         scale=_scale(header),
     )
+
+
+def _first_in_training(
+    header: Mapping[str, Any], arrays: Arrays, parameters: Mapping[str, Any], source: FeatureSource
+) -> FirstLabels | None:
+    """The first of two stages with its labels of the training text, where there is one."""
+    first = _first(header, arrays, parameters, source)
+    if first is None:
+        return None
+    numbers = get_array(_own(arrays, _FIRST), _JACKKNIFED, np.int32)
+    labels = first.trained.labels
+    if len(numbers) and (numbers.min() < 0 or numbers.max() >= len(labels)):
+        raise SeqpaError("is damaged: its first stage gave a label that is not there")
+    return FirstLabels(first.trained, [labels[k] for k in numbers.tolist()])
 
 
 def _marks(stored: Any) -> list[int] | None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -150,6 +150,7 @@ class TrainingRun:
         self.checkpoint = self.outputs.checkpoint
         self.history: list[Epoch] = []
         self.complete = False
+        self.told: Callable[[str], None] | None = None
         self._with_certificate = with_certificate
         if with_certificate:
             self._refuse_certificate(resume)
@@ -276,7 +277,11 @@ class TrainingRun:
     def _training(self, progress: Progress | None) -> Iterator[Epoch]:
         try:
             yield from self.tagger.training(
-                self.train, dev=self.dev, record=self._with_certificate, progress=progress
+                self.train,
+                dev=self.dev,
+                record=self._with_certificate,
+                progress=progress,
+                told=self.told,
             )
         except SeqpaError as error:
             told = str(error)
@@ -381,6 +386,7 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
         taggers=taggers_of(config) or None,
         jackknife={name: column.folds for name, column in config.columns.items()} or FOLDS,
         calibration=learner.calibration,
+        stages=learner.stages,
     )
 
 

@@ -25,8 +25,14 @@ def template_texts(draw: st.DrawFn) -> str:
         return draw(st.sampled_from(["", "", " ", "\t"]))
 
     parts = []
+    if draw(st.booleans()):
+        inner = draw(st.sampled_from(["case", "number", "lower,-1", " pos , 2", "besttag,0"]))
+        return (
+            space() + f"elsewhere{space()}({inner}{space()})" + draw(st.sampled_from(["", "[1]"]))
+        )
+    single = [name for name, kind in KINDS.items() if not kind.in_document]
     for _ in range(draw(st.integers(1, 3))):
-        name = draw(st.sampled_from([*COLUMNS, *KINDS]))
+        name = draw(st.sampled_from([*COLUMNS, *single]))
         cells = []
         if name in KINDS:
             for parameter in KINDS[name].parameters:
@@ -85,7 +91,15 @@ def test_a_regular_expression_keeps_its_backslashes(pattern: str) -> None:
     [
         ("suffix(x)[0]", 8, "expected a number (length)"),
         ("sufix(3)", 1, "did you mean 'suffix'?"),
-        ("word[0]|tag[0]", 9, "unknown name 'tag'; there are word, pos"),
+        ("elsewhere", 10, "expected '('"),
+        ("elsewhere(lower)", 11, "expected number, case, or an attribute and an offset"),
+        ("elsewhere(sufix, 1)", 11, "unknown name 'sufix'"),
+        ("elsewhere(bias, 1)", 11, "unknown name 'bias'"),
+        ("elsewhere(lower, 100)", 18, "an offset lies between"),
+        ("elsewhere(case, 1)", 11, "unknown name 'case'"),
+        ("word[0]|elsewhere(case)", 9, "elsewhere() stands alone"),
+        ("elsewhere(case)|word[0]", 1, "elsewhere() stands alone"),
+        ("word[0]|zz[0]", 9, "unknown name 'zz'; there are word, pos"),
         ("lower(ps)", 7, "did you mean 'pos'?"),
         ("word[0", 7, "expected ']', not the end"),
         ("word[a]", 6, "expected an offset such as -1"),

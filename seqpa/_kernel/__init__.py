@@ -27,6 +27,8 @@ given_features
          tokens that already are features, lists or dicts, to numbers
 template_features
          templates over tokens: attribute values to feature ids
+documents
+         where else in a document a word stands, and what it was labelled there
 runner   all of these in turn, to tag runs of sentences
 word_classes
          words by the words beside them: exchange, and a tree over the classes
@@ -69,6 +71,7 @@ _MODULES = (
     "strings",
     "given_features",
     "template_features",
+    "documents",
     "runner",
     "word_classes",
 )

@@ -12,6 +12,10 @@ cdef class Words:
     cdef const long long[::1] fresh_at
     cdef const long long[::1] n_fresh
     cdef const long long[::1] stride
+    cdef const long long[::1] elsewhere_at
+    cdef const int[::1] elsewhere
+    cdef const long long[::1] starts
+    cdef const int[::1] sentence
 
     cdef long long value(self, Py_ssize_t a, Py_ssize_t token) noexcept nogil
 
@@ -42,6 +46,7 @@ cdef class Table:
     cdef Py_ssize_t n_nodes
     cdef Py_ssize_t n_templates
     cdef Py_ssize_t width
+    cdef const long long[:, ::1] sets
 
     cdef Py_ssize_t find(self, long long slot, long long tag, long long key) noexcept nogil
     cdef long long follow(self, Py_ssize_t node, long long home, long long key, bint grow) noexcept nogil
@@ -53,6 +58,9 @@ cdef class Table:
     cdef void expect(self, Py_ssize_t source, Py_ssize_t begin, Py_ssize_t end, long long[::1] work) noexcept nogil
     cdef void join(self, Py_ssize_t node, Py_ssize_t n, bint grow, long long[::1] work) noexcept nogil
     cdef void pick(self, Words words, Py_ssize_t token, Py_ssize_t n, Py_ssize_t low, Py_ssize_t high, bint grow, long long[::1] work, Py_ssize_t first, long long[::1] indptr, int[::1] features) noexcept nogil
+    cdef long long in_set(self, Py_ssize_t k, Words words, Py_ssize_t place) noexcept nogil
+    cdef Py_ssize_t pick_set(self, Py_ssize_t s, Words words, Py_ssize_t place, Py_ssize_t low, Py_ssize_t high, bint grow, Py_ssize_t out, int[::1] features) noexcept nogil
+    cdef int feature_at(self, Py_ssize_t at, long long number, bint grow) noexcept nogil
     cpdef Py_ssize_t encode(self, Words words, const long long[::1] starts, Py_ssize_t token, bint grow, long long[::1] work, long long[::1] indptr, int[::1] features) except? -1
     cpdef find_features(self, Py_ssize_t t, const long long[:, ::1] values, int[::1] out)
     cpdef Py_ssize_t restore(self, const int[::1] templates, const long long[::1] values) except? -1

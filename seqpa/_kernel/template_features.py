@@ -63,6 +63,11 @@ class Words:
     within, fresh, fresh_at, n_fresh
                 the n_fresh[c] words of column c that are not known have rows of values in `fresh`,
                 from fresh_at[c] on; that of attribute a is row within[a]
+    elsewhere, elsewhere_at
+                the same word elsewhere: the tokens elsewhere[at:at + n] for token i, where at is
+                elsewhere_at[i] and n is elsewhere_at[tokens + i]; -1 where nobody looked
+    starts, sentence
+                token i stands in sentence[i], which is starts[s]:starts[s + 1]
     """
 
     def __init__(self, column, within, known, table, at, stride):
@@ -90,6 +95,13 @@ class Words:
         self.fresh = fresh
         self.fresh_at = fresh_at
         self.n_fresh = n_fresh
+
+    def add_elsewhere(self, elsewhere_at, elsewhere, starts, sentence):
+        """Set where else words stand."""
+        self.elsewhere_at = elsewhere_at
+        self.elsewhere = elsewhere
+        self.starts = starts
+        self.sentence = sentence
 
     @cython.cfunc
     @cython.inline
@@ -124,7 +136,9 @@ class Table:
     steps           the walk over the templates, a row for each: its place, its direct_at and
                     stride, how many steps behind it are left out where it has a feature, and its
                     offset. The place is that of the block's first token in `work`, or -1 - b for a
-                    base b that is not looked at before
+                    base b that is not looked at before, or -1 - n_bases - k for set k
+    sets            attributes that have several values at a token, of the same word elsewhere: what
+                    is seen there, of which attribute, and how many tokens further on; see `in_set`
     first_part, node_of
                     parts first_part[t]:first_part[t + 1] are template t's; all but its first
                     belong to a node
@@ -161,6 +175,7 @@ class Table:
         n_at,
         direct,
         links,
+        sets,
     ):
         self.attribute = attribute
         self.left = left
@@ -183,6 +198,7 @@ class Table:
         self.n_at = n_at
         self.direct = direct
         self.links = links
+        self.sets = sets
         self.n_bases = len(attribute)
         self.n_nodes = len(left)
         self.n_templates = len(first_part) - 1
@@ -388,21 +404,104 @@ class Table:
                 place = self.steps[s, 0]
                 if place >= 0:
                     number = work[place + i]
+                elif place < -self.n_bases:
+                    out = self.pick_set(
+                        s, words, token + i + self.steps[s, 4], low, high, grow, out, features
+                    )
+                    s += 1
+                    continue
                 else:
                     number = self.at_place(
                         -1 - place, words, token + i + self.steps[s, 4], low, high
                     )
                 at = self.steps[s, 1] + number * self.steps[s, 2]
-                feature = self.direct[at]
-                if grow and feature < 0 and number > 0:
-                    feature = self.counts[self.n_nodes + 1]
-                    self.counts[self.n_nodes + 1] += 1
-                    self.direct[at] = feature
+                feature = self.feature_at(at, number, grow)
                 features[out] = feature
                 out += feature >= 0
                 # Most steps leave nothing out, and whether they find anything is hard to foresee.
                 s += 1 if self.steps[s, 3] == 0 or feature < 0 else self.steps[s, 3] + 1
             indptr[token - first + i + 1] = out
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def feature_at(
+        self, at: cython.Py_ssize_t, number: cython.longlong, grow: cython.bint
+    ) -> cython.int:
+        """The feature at a place of `direct`, -1 where there is none; a new one if it may grow."""
+        feature: cython.int = self.direct[at]
+        if grow and feature < 0 and number > 0:
+            feature = self.counts[self.n_nodes + 1]
+            self.counts[self.n_nodes + 1] += 1
+            self.direct[at] = feature
+        return feature
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def pick_set(
+        self,
+        s: cython.Py_ssize_t,
+        words: Words,
+        place: cython.Py_ssize_t,
+        low: cython.Py_ssize_t,
+        high: cython.Py_ssize_t,
+        grow: cython.bint,
+        out: cython.Py_ssize_t,
+        features: cython.int[::1],
+    ) -> cython.Py_ssize_t:
+        """Write the features of a set, each once, from `out` on; returns where they end."""
+        k: cython.Py_ssize_t = -1 - self.n_bases - self.steps[s, 0]
+        begin: cython.Py_ssize_t = out
+        n: cython.Py_ssize_t = 1
+        first: cython.Py_ssize_t = -1
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        number: cython.longlong
+        if low <= place < high:
+            n = words.elsewhere_at[words.sentence.shape[0] + place]
+            first = words.elsewhere_at[place]
+            if self.sets[k, 0] == 1:  # their number
+                number = n + self.edges + 1 if n < 4 else 4 + self.edges + 1
+                n = 0 if n < 0 else 1
+                first = -1
+        else:
+            number = self.at_edge(place, low, high)
+        for i in range(n):
+            if first >= 0:
+                number = self.in_set(k, words, words.elsewhere[first + i])
+            features[out] = self.feature_at(
+                self.steps[s, 1] + number * self.steps[s, 2], number, grow
+            )
+            if features[out] >= 0:
+                j = begin
+                while features[j] != features[out]:
+                    j += 1
+                out += j == out
+        return out
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def in_set(
+        self, k: cython.Py_ssize_t, words: Words, token: cython.Py_ssize_t
+    ) -> cython.longlong:
+        """The number that a token elsewhere adds to set k.
+
+        sets[k, 0] is 0 for an attribute of the token sets[k, 2] further on, and 2 for an attribute
+        of the token itself and whether it begins its sentence.
+        """
+        low: cython.Py_ssize_t = words.starts[words.sentence[token]]
+        high: cython.Py_ssize_t = words.starts[words.sentence[token] + 1]
+        place: cython.Py_ssize_t = token + self.sets[k, 2]
+        value: cython.longlong
+        if place < low or place >= high:
+            return self.at_edge(place, low, high)
+        value = words.value(self.sets[k, 1], place)
+        if value >= 0 and self.sets[k, 0] == 2:
+            value = 2 * value + (1 if token == low else 0)
+        return value + self.edges + 1 if value >= 0 else 0
 
     @cython.ccall
     @cython.exceptval(-1, check=True)

@@ -60,6 +60,10 @@ class LiveDisplay:
         )
         self._progress.update(self._task, completed=epoch.number, best=self._best, within="")
 
+    def tell(self, what: str) -> None:
+        """Say what is done before the first epoch."""
+        self._progress.console.print(what, highlight=False, markup=False, soft_wrap=True)
+
     def __enter__(self) -> LiveDisplay:
         self._progress.start()
         return self

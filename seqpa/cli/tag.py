@@ -7,7 +7,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -141,10 +141,12 @@ def tag(
     plain = to is None and nbest == 1 and not (confidence or probability)
     with watch.shown(output):
         if explain:
+            from seqpa.sequence.streams import in_context
+
             with open_sink(output) as sink:
-                for corpus in chunks:
-                    for sentence in corpus:
-                        sink.write(_explained(tagger, sentence.tokens))
+                for _, around, own in in_context(chunks, tagger.reach_):
+                    for i in range(own.start, own.stop):
+                        sink.write(_explained(tagger, around, i))
         elif plain and on_terminal(output, tagger.classes_):
             paint(tagged, tagger.classes_)
         else:
@@ -178,38 +180,45 @@ def _tagged(
     confidence: bool,
     probability: bool,
 ) -> Iterator[tuple[Corpus, list[str], Extras]]:
-    for corpus in chunks:
+    from seqpa.sequence.streams import in_context
+
+    for corpus, around, own in in_context(chunks, tagger.reach_):
         extras: dict[str, Sequence[str | float]] = {}
         if not len(corpus):
             yield corpus, [], extras
             continue
-        labels = [label for sentence in tagger.predict(corpus) for label in sentence]
+        labels = [label for sentence in tagger.predict(around)[own] for label in sentence]
         if nbest > 1:
-            extras.update(_alternatives(tagger, corpus, nbest))
+            extras.update(_alternatives(tagger, around, own, nbest))
         if confidence:
-            extras["confidence"] = [
-                margin for _, margins in tagger.confidence(corpus) for margin in margins
-            ]
+            margins = tagger.confidence(around)[own]
+            extras["confidence"] = [margin for _, several in margins for margin in several]
         if probability:
-            extras["probability"] = [
-                told for sentence in tagger.predict_with_probability(corpus) for _, told in sentence
-            ]
+            likely = tagger.predict_with_probability(around)[own]
+            extras["probability"] = [told for sentence in likely for _, told in sentence]
         yield corpus, labels, extras
 
 
-def _alternatives(tagger: SequenceTagger, corpus: Corpus, k: int) -> dict[str, list[str]]:
+def _alternatives(
+    tagger: SequenceTagger, around: Corpus, own: slice, k: int
+) -> dict[str, list[str]]:
     """The labels of the second to k-th best sequences; _ where a sentence has fewer."""
     columns: dict[str, list[str]] = {f"label{rank}": [] for rank in range(2, k + 1)}
-    lengths = corpus.lengths.tolist()
-    for length, best in zip(lengths, tagger.predict_nbest(corpus, k), strict=True):
+    lengths = around.lengths[own].tolist()
+    for length, best in zip(lengths, tagger.predict_nbest(around, k)[own], strict=True):
         for rank, column in enumerate(columns.values(), start=1):
             column.extend(best[rank][1] if rank < len(best) else ["_"] * length)
     return columns
 
 
-def _explained(tagger: SequenceTagger, tokens: Any) -> str:
+def _explained(tagger: SequenceTagger, around: Corpus, i: int) -> str:
+    """The explanation of sentence i, looked at in its context if the tagger does so."""
     from dataclasses import replace
 
+    from seqpa.sequence.streams import near
+
+    tokens = around[i].tokens
+    found = tagger.explain(tokens, *near(around, i, tagger.reach_))
     told = [
         str(
             replace(
@@ -217,6 +226,6 @@ def _explained(tagger: SequenceTagger, tokens: Any) -> str:
                 token=token if isinstance(token, str) else "/".join(token),
             )
         )
-        for token, explanation in zip(tokens, tagger.explain(tokens), strict=True)
+        for token, explanation in zip(tokens, found, strict=True)
     ]
     return "\n".join(told) + "\n\n"

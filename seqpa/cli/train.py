@@ -110,6 +110,7 @@ def train(
 def _train(run: TrainingRun) -> bool:
     """Go through the epochs; whether the user stopped them."""
     with _stop_requests(run) as stop_asked, _display(run) as display:
+        run.told = display.tell
         for epoch in run.epochs(display.within):
             display.show(epoch)
             if stop_asked() and not run.complete:
@@ -183,6 +184,8 @@ class _Display(Protocol):
 
     def show(self, epoch: Epoch) -> None: ...
 
+    def tell(self, what: str) -> None: ...
+
 
 @contextmanager
 def _display(run: TrainingRun) -> Iterator[_Display]:
@@ -209,3 +212,6 @@ class _Lines:
         from seqpa.sequence.epoch_line import epoch_line
 
         screen().note(epoch_line(epoch, self._epochs))
+
+    def tell(self, what: str) -> None:
+        screen().note(what)

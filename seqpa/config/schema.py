@@ -196,6 +196,13 @@ class LearnerSettings(Section):
         "five parts of the training file, each with a model of the others (five times as long "
         "again); or nothing",
     )
+    stages: int = Field(
+        default=1,
+        ge=1,
+        le=2,
+        description="2: a second tagger sees the labels of a first one, here and for the same "
+        "words elsewhere in the document; six times the training",
+    )
 
 
 class CostSettings(Section):

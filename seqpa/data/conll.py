@@ -2,7 +2,8 @@
 
 What is not a token:
 - a blank line, or one of spaces only; it ends the sentence;
-- ``-DOCSTART-`` lines, which end a sentence too;
+- ``-DOCSTART-`` lines, which end a sentence too, and begin a document (so do CoNLL-2012's
+  ``#begin document``, and several blank lines where one stands between sentences);
 - comments: ``# ...`` lines (and CoNLL-2012's ``#begin document``, ``#end document``) that do not
   have the configured number of cells, and ``# key = value`` lines of space-separated files. So
   the token ``#`` survives, with the cells beside it.
@@ -24,13 +25,14 @@ from numpy.typing import NDArray
 from seqpa._kernel import strings
 from seqpa.data.columns import Columns
 from seqpa.data.corpus import Corpus, Extras
-from seqpa.data.lines import NEWLINE, byte_lines, check_lengths, run_lengths
+from seqpa.data.lines import NEWLINE, DocumentMarks, byte_lines, check_lengths, run_lengths
 from seqpa.data.source import Block, Limits, after_last_blank_line
 from seqpa.errors import SeqpaError
 
 _COMMENT = re.compile(r"# |#(begin|end) document\b")
 _KEY_VALUE = re.compile(r"# \S+ = ")
 _DOCSTART = re.compile(r"-DOCSTART-(?=[ \t]|$)")
+_BEGIN = re.compile(r"#begin document\b")
 _SPACES = re.compile(r"[ \t]+")
 _OTHER_SPACING = ("  ", "\t", "\n ", " \n")
 _LOOK_AT = np.zeros(256, dtype=bool)
@@ -100,6 +102,7 @@ class ConllReader:
         self._widths = columns.widths(labels)
         self._separator = ""
         self._width = 0
+        self._documents = DocumentMarks()
 
     def cut(self, lines: str) -> int:
         """Where the last whole sentence of some lines ends.
@@ -125,7 +128,7 @@ class ConllReader:
         """The sentences of a block; equal strings become one object through ``pool``."""
         if not self._width:
             self._settle(block)
-        token_at, lengths, body = self._tokens(block)
+        token_at, lengths, body, documents = self._tokens(block)
         check_lengths(block, lengths, token_at, self._limits)
         width = self._width or len(self._columns.all)
         wanted: list[list[str] | None] = [None] * width
@@ -148,7 +151,7 @@ class ConllReader:
         layout = None
         if self._keep_layout:
             layout = LineLayout(block, token_at, "\t" if width == 1 else self._separator)
-        return Corpus(self._columns.names, columns, lengths, labels, layout)
+        return Corpus(self._columns.names, columns, lengths, labels, layout, documents=documents)
 
     def _settle(self, block: Block) -> None:
         """Find the separator and the number of cells from the first line that is a token."""
@@ -173,8 +176,11 @@ class ConllReader:
                 self._separator, self._width = separator, width
                 return
 
-    def _tokens(self, block: Block) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
-        """Which lines are tokens, the sentences' lengths, and the tokens' text, separated once.
+    def _tokens(
+        self, block: Block
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], str, NDArray[np.int64]]:
+        """Which lines are tokens, the sentences' lengths, the tokens' text, separated once, and the
+        sentences' documents.
 
         The work per line is done on the bytes, all lines at once: only lines that begin with one
         of a few signs are looked at one by one.
@@ -184,6 +190,7 @@ class ConllReader:
         first = data[starts]
         is_token = first != NEWLINE
         is_end = ~is_token
+        blank, marks = is_end.copy(), np.zeros(len(first), bool)
         look_at = _LOOK_AT[first]
         if "-DOCSTART-" in text:
             look_at |= first == ord("-")
@@ -193,12 +200,16 @@ class ConllReader:
             if not lines[i].strip(" \t") or _DOCSTART.match(lines[i]):
                 is_token[i] = False
                 is_end[i] = True
+                marks[i] = lines[i].startswith("-")
+                blank[i] = not marks[i]
             elif _COMMENT.match(lines[i]) and self._is_comment(lines[i]):
                 is_token[i] = False
+                marks[i] = bool(_BEGIN.match(lines[i]))
         token_at = np.flatnonzero(is_token)
         lengths = run_lengths(np.cumsum(is_end, dtype=np.int32)[token_at])
+        documents = self._documents.of(token_at[np.cumsum(lengths) - lengths], blank, marks)
         if not len(token_at):
-            return token_at, lengths, ""
+            return token_at, lengths, "", documents
         if np.count_nonzero(first == NEWLINE) + len(token_at) == len(starts):
             body = text.strip("\n")
             while "\n\n" in body:
@@ -216,7 +227,7 @@ class ConllReader:
         wrong = np.flatnonzero(counts != self._width - 1)
         if len(wrong):
             raise block.error(int(token_at[wrong[0]]), self._wrong_width(int(counts[wrong[0]]) + 1))
-        return token_at, lengths, body
+        return token_at, lengths, body, documents
 
     def _is_comment(self, line: str) -> bool:
         if self._separator == " " and _KEY_VALUE.match(line):

@@ -3,6 +3,7 @@
 Ranges (``3-4``) and empty nodes (``5.1``) are not tokens to tag: they are skipped on reading and
 stand unchanged in the tagged copy. The label is UPOS, XPOS, FEATS, or UPOS and FEATS together
 (``upos+feats``: ``NOUN|Case=Acc|Number=Sing``; just ``NOUN`` where FEATS is ``_``).
+Documents begin at ``# newdoc`` comments.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa.data.corpus import Corpus, Extras
-from seqpa.data.lines import NEWLINE, byte_lines, check_lengths, run_lengths
+from seqpa.data.lines import NEWLINE, DocumentMarks, byte_lines, check_lengths, run_lengths
 from seqpa.data.source import Block, Limits, after_last_blank_line
 from seqpa.errors import SeqpaError, SeqpaWarning
 
@@ -30,6 +31,7 @@ LABELS = {
     "feats": ("feats",),
     "upos+feats": ("upos", "feats"),
 }
+_NEWDOC = re.compile(r"# *newdoc\b")
 _NOT_A_TOKEN = re.compile(r"[0-9]+(-[0-9]+|\.[0-9]+)$")
 _TAB = ord("\t")
 
@@ -101,6 +103,7 @@ class ConlluReader:
         self._label = label
         self._labels = labels
         self._keep_layout = keep_layout
+        self._documents = DocumentMarks()
         self._strict = strict
         self._tokens_read = 0
         self._blank = 0
@@ -132,6 +135,11 @@ class ConlluReader:
         token_at = row_at[is_token]
         lengths = run_lengths(np.cumsum(is_end)[token_at])
         check_lengths(block, lengths, token_at, self._limits)
+        marks = np.zeros(len(first), bool)
+        if "newdoc" in block.text:
+            for i in np.flatnonzero(first == ord("#")).tolist():
+                marks[i] = bool(_NEWDOC.match(lines[i]))
+        documents = self._documents.of(token_at[np.cumsum(lengths) - lengths], is_end, marks)
         chosen = is_token.tolist()
         table = {
             name: list(compress(cells[FIELDS.index(name) :: len(FIELDS)], chosen))
@@ -149,6 +157,7 @@ class ConlluReader:
             lengths,
             labels,
             ConlluLayout(block, token_at, self._label) if self._keep_layout else None,
+            documents=documents,
         )
 
     def _tokens(self, block: Block, ids: list[str], row_at: NDArray[np.int64]) -> NDArray[np.bool_]:

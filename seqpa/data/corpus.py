@@ -98,6 +98,9 @@ class Corpus:
         What a reader kept for a tagged copy.
     weights : float64 (sentences,) or None
         How much each sentence counts in training, where the file says it.
+    documents : int64 (sentences,) or None
+        A number for each sentence: those with the same one that follow each other are a document.
+        None where nothing is known of documents: then all are one.
 
     Examples
     --------
@@ -114,6 +117,7 @@ class Corpus:
     labels: list[str] | None = None
     layout: Layout | None = field(default=None, repr=False, compare=False)
     weights: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    documents: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         """Sizes, columns and how it begins, in one line."""
@@ -181,6 +185,7 @@ class Corpus:
         columns = [list(column) for column in first.columns]
         labels = None if first.labels is None else list(first.labels)
         lengths, weights = [first.lengths], [first.weights]
+        documents = [first.documents]
         for part in parts:  # one by one, so that only one of them is in memory at a time
             if part.names != first.names:
                 told = " and ".join(", ".join(names) for names in (first.names, part.names))
@@ -193,6 +198,7 @@ class Corpus:
                 labels = None
             lengths.append(part.lengths)
             weights.append(part.weights)
+            documents.append(part.documents)
         found = cls(first.names, columns, np.concatenate(lengths), labels)
         if any(own is not None for own in weights):
             found.weights = np.concatenate(
@@ -201,6 +207,9 @@ class Corpus:
                     for own, of in zip(weights, lengths, strict=True)
                 ]
             )
+        known = [numbers for numbers in documents if numbers is not None]
+        if len(known) == len(documents):
+            found.documents = np.concatenate(known)
         return found
 
     def __len__(self) -> int:
@@ -271,6 +280,7 @@ class Corpus:
         chosen = np.asarray(rows, np.int64)
         found = Corpus(self.names, [*map(pick, self.columns)], self.lengths[chosen], labels)
         found.weights = None if self.weights is None else self.weights[chosen]
+        found.documents = None if self.documents is None else self.documents[chosen]
         return found
 
     def __iter__(self) -> Iterator[Sentence]:

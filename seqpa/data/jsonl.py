@@ -2,7 +2,8 @@
 
 A token is a string, a list of cells (in the order of the configured columns) or an object of
 them (by name); the label may also be a cell of each token instead of standing in ``labels``.
-Other keys of a sentence pass through to the tagged copy.
+Sentences that follow each other with the same ``document`` belong to one. Other keys of a sentence
+pass through to the tagged copy.
 """
 
 from __future__ import annotations
@@ -85,6 +86,8 @@ class JsonReader:
         self._labels = labels
         self._keep_layout = keep_layout
         self._limits = limits or Limits()
+        self._document: Any = None
+        self._number = 0
 
     def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
         """The sentences of a block; equal strings become one object through ``pool``."""
@@ -92,6 +95,7 @@ class JsonReader:
         columns: list[list[str]] = [[] for _ in names]
         labels: list[str] = []
         lengths = []
+        documents = []
         objects = []
         for index, line in enumerate(block.lines):
             if not line.strip():
@@ -107,6 +111,10 @@ class JsonReader:
             if len(rows) > self._limits.tokens:
                 check_lengths(block, np.array([len(rows)]), [index], self._limits)
             lengths.append(len(rows))
+            document = sentence.get("document")
+            self._number += document != self._document
+            self._document = document
+            documents.append(self._number)
             for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
                 column.extend(map(pool.setdefault, cells, cells))
             labels.extend(map(pool.setdefault, tags, tags))
@@ -116,6 +124,7 @@ class JsonReader:
             np.array(lengths, dtype=np.int64),
             labels if self._labels else None,
             JsonLayout(block, objects) if self._keep_layout else None,
+            documents=np.array(documents, np.int64),
         )
 
     def _rows(self, sentence: dict[str, Any]) -> tuple[list[list[str]], list[str]]:

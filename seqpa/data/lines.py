@@ -63,6 +63,66 @@ def run_lengths(groups: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     return np.diff(starts, append=len(groups)).astype(np.int64)
 
 
+class DocumentMarks:
+    """Numbers the documents of one file, block after block.
+
+    A line may mark the beginning of a document. Where sentences are otherwise divided by one blank
+    line, two or more do so too.
+
+    Examples
+    --------
+    >>> marks = DocumentMarks()
+    >>> blank = np.array([False, True, False, True, True, False, True, False])
+    >>> marks.of(np.array([0, 2, 5, 7]), blank, np.array([False] * 7 + [True])).tolist()
+    [0, 0, 1, 2]
+    """
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._begun = False  # whether a sentence has been read,
+        self._divided = False  # one blank line between two of them,
+        self._blank = 0  # and how many at the end of the last block
+
+    def of(
+        self,
+        first_lines: NDArray[np.int64],
+        blank: NDArray[np.bool_],
+        marks: NDArray[np.bool_],
+    ) -> NDArray[np.int64]:
+        """The document of each sentence of the next block.
+
+        Parameters
+        ----------
+        first_lines : int64 (sentences,)
+            The line of each sentence's first token.
+        blank : bool (lines,)
+            Which lines are blank.
+        marks : bool (lines,)
+            Which lines begin a document.
+
+        Returns
+        -------
+        int64 (sentences,)
+        """
+        lines = np.arange(len(blank))
+        last = np.maximum.accumulate(np.where(blank, -1, lines)) if len(blank) else lines
+        before = np.concatenate([[-1], last])[first_lines]
+        gaps = first_lines - before - 1 + np.where(before < 0, self._blank, 0)
+        one = gaps == 1
+        if not self._begun and len(gaps):
+            one[0], gaps[0] = False, 0  # nothing to be divided from
+        divided = np.logical_or.accumulate(np.concatenate([[self._divided], one]))
+        steps = (gaps > 1) & divided[:-1]
+        numbers = self._number + np.cumsum(marks)[first_lines] + np.cumsum(steps)
+        self._begun = self._begun or bool(len(gaps))
+        self._divided = bool(divided[-1])
+        if len(blank):
+            trailing = len(blank) - 1 - int(last[-1])
+            self._blank = trailing + (self._blank if trailing == len(blank) else 0)
+        self._number += int(np.count_nonzero(marks)) + int(np.count_nonzero(steps))
+        return numbers.astype(np.int64)
+
+
 def check_lengths(
     block: Block,
     lengths: NDArray[np.int64],

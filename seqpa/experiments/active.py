@@ -99,8 +99,8 @@ learner with as many labels of the same stream, drawn at random. Errors are thos
 Taggers: a pool of up to {pool:,} sentences. The first 500 tokens are drawn at random, the same for
 every strategy of `select`; in each round the tagger (PA-I, averaged, 5 epochs) ranks what is left,
 the first sentences are labelled until there are 1.6 times as many tokens, and a new tagger is
-trained. Labels are counted in tokens: some strategies prefer long sentences, and a sentence costs
-what its tokens cost.
+trained. Probabilities are calibrated on what is labelled, in two folds. Labels are counted in
+tokens: some strategies prefer long sentences, and a sentence costs what its tokens cost.
 
 {orders} random orders of vectors, {seeds} of sentences; bands and ± are 95 % confidence intervals
 of the mean, of differences paired by order. Labels that a score takes are read off the line between

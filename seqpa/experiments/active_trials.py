@@ -17,6 +17,8 @@ _GIVEN = 10  # labels that come unasked at the beginning of a stream
 # Tokens that are labelled before the next round of asking; the first are drawn at random.
 _FIRST_TOKENS, _GROWTH = 500, 1.6
 _EPOCHS = 5
+_BY_SCORES = ("margin", "random")  # the strategies that need no probabilities
+_FOLDS = 2  # of what is labelled, to calibrate the probabilities of the others
 
 
 class VectorTask(NamedTuple):
@@ -159,6 +161,8 @@ def ask_tagger(task: TaggerTask) -> list[Labelled]:
         if target * _GROWTH > total:  # what is left would be a small round
             labelled += rest
             continue
+        if task.strategy not in _BY_SCORES:
+            tagger.calibrate([X[i] for i in sentences], [y[i] for i in sentences], folds=_FOLDS)
         ranked = tagger.select(
             [X[pool[i]] for i in rest], len(rest), task.strategy, random_state=task.seed
         )

@@ -125,7 +125,7 @@ def with_templates(
     """
     encoder = FeatureEncoder(names.templates, columns)
     source = FeatureSource(encoder, None)
-    source.learn(corpus)
+    source.learn(corpus, [None] * corpus.n_tokens)
     numbers = {attribute: number for number, attribute in enumerate(model.attributes)}
     templates = {str(template): template for template in encoder.templates}
     owners = {_head(template): template for template in templates.values()}

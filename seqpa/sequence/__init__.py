@@ -12,6 +12,8 @@ What is seen of a word
     `presets`      lists of templates that do well: "pos", "ner", "chunk"
     `resources`    lexicons and word clusters, from files or from a model
     `affixes`      all prefixes and suffixes of unknown words, found by their characters
+    `tag_dictionary`  which labels a word had in training: ``tags[0]``, ``besttag[0]``
+    `elsewhere`    the same word elsewhere in the document: ``elsewhere(lower, -1)``
 Words to numbers
     `tables`       numbers for words, attributes and features; they grow while training
     `encode`       sentences of words to arrays of feature numbers, by templates
@@ -28,6 +30,7 @@ Numbers to labels
     `decoder`      the best labels, the n best, margins
     `composed`     weights that are added up before tagging, so that tokens have fewer rows
     `tagging`      sentences in, label lists out, as fast as it goes
+    `streams`      pieces of a stream, with what tagging looks at around them
     `explain`      why a token got its label
     `marginals`    how probable labels, spans and label sequences are
     `scale`        the scale of these probabilities, fitted
@@ -40,6 +43,8 @@ Training
     `replay`       some of the earlier sentences, to be learned again (cut and joined by `pieces`)
     `epoch_line`   one epoch in words
     `training`     the loop over epochs, the dev set, patience; what is kept between epochs
+    `votes`        what a second stage sees of the first one's labels
+    `stages`       the first stage, trained and jackknifed for the second
     `arguments`    parameters, dev sets, fixed labels and weights that users give
     `live`         tagging with weights that are being trained
 What is learned

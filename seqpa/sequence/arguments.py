@@ -29,6 +29,8 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
     for name in ("epochs", "n_best", "n_jobs", "patience", "batch_size"):
         if name in parameters and not (name == "patience" and parameters[name] is None):
             check_whole(name, parameters[name], 1)
+    if parameters.get("stages", 1) not in (1, 2) or isinstance(parameters.get("stages"), bool):
+        raise SeqpaError(f"stages is {parameters['stages']!r}: it must be 1 or 2")
     if parameters.get("calibration", "none") not in CALIBRATIONS:
         raise SeqpaError(
             f"calibration is {parameters['calibration']!r}: choose {', '.join(CALIBRATIONS)}"

@@ -14,6 +14,7 @@ from typing import Any
 
 from seqpa._kernel import strings
 from seqpa.schemes import BEGIN, INSIDE
+from seqpa.sequence import elsewhere, tag_dictionary
 from seqpa.sequence.patterns import Pattern
 from seqpa.sequence.resources import Clusters
 
@@ -57,6 +58,10 @@ class Kind:
     in_context : tuple of str
         The values of an attribute that its resource computes over whole sentences, because an
         entry of several words spans several tokens.
+    learned : int or None
+        Which value of a word's entry in the tag dictionary it is.
+    in_document : bool
+        Whether it is a set of values, of the same word elsewhere in the document.
     """
 
     make: Callable[..., OfWords] | None
@@ -64,6 +69,8 @@ class Kind:
     flag: bool = False
     resource: str | None = None
     in_context: tuple[str, ...] = ()
+    learned: int | None = None
+    in_document: bool = False
 
 
 def _prefix(length: int) -> OfWords:
@@ -181,5 +188,29 @@ KINDS: dict[str, Kind] = {
     "lexicon": Kind(
         None, (Parameter("name", str),), resource="lexicon", in_context=(BEGIN, INSIDE)
     ),
+    **{name: Kind(None, learned=which) for which, name in enumerate(tag_dictionary.ATTRIBUTES)},
+    "elsewhere": Kind(None, in_document=True),
     "bias": Kind(lambda: lambda words: [""] * len(words), flag=True),
 }
+# What `elsewhere(case)` sees of a word. No template can name it: the name has a space.
+CASE_CLASS = "case class"
+_HIDDEN = {CASE_CLASS: _simple(elsewhere.case_class)}
+
+
+def kind_of(name: str) -> Kind:
+    """The attribute of a name, also of one that only attributes themselves use.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Kind
+
+    Examples
+    --------
+    >>> kind_of("isdigit").flag, kind_of(CASE_CLASS).flag
+    (True, False)
+    """
+    return KINDS[name] if name in KINDS else _HIDDEN[name]

@@ -18,7 +18,13 @@ from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.folds import MOST_TAGGERS, contiguous_folds
-from seqpa.sequence.inputs import Cells, FeatureSource, PredictedCorpus, flat_columns
+from seqpa.sequence.inputs import (
+    Cells,
+    FeatureSource,
+    PredictedCorpus,
+    documents_of,
+    flat_columns,
+)
 
 MOST_LEVELS = 4  # of taggers, one inside the other
 # So much of a text must have been seen for its tagger to be jackknifed: less is chance.
@@ -204,7 +210,7 @@ def given_corpus(X: Any, columns: Sequence[str], predicted: frozenset[str]) -> C
     cells, lengths = flat_columns(X, columns if whole else given)
     if whole:
         cells = [cells[i] for i, name in enumerate(columns) if name in given]
-    return Corpus(given, cells, lengths)
+    return Corpus(given, cells, lengths, documents=documents_of(X))
 
 
 def view_for(names: Sequence[str], corpus: Corpus) -> Corpus:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import compose, template_features
-from seqpa.sequence.attributes import KINDS
+from seqpa.sequence.attributes import kind_of
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.tables import distinct
 from seqpa.sequence.templates import Attribute, Part, Template
@@ -172,7 +172,10 @@ def _candidates(
         for template in templates
     ]
     needs = [[known_by for known_by in own if known_by] for own in needs]
-    order = sorted((t for t, count in enumerate(counts) if count), key=lambda t: (counts[t], t))
+    # A set may have no value at a token or several: it cannot stand for another template once.
+    single = [not any(part.attribute.is_set for part in template.parts) for template in templates]
+    able = (t for t, count in enumerate(counts) if count and single[t])
+    order = sorted(able, key=lambda t: (counts[t], t))
     having: dict[str, list[int]] = {}  # with the fewest features first
     for t in order:
         for part in has[t]:
@@ -213,7 +216,7 @@ def _known_by(part: Part, columns: Sequence[str]) -> list[Part]:
     attribute = part.attribute
     if attribute.kind == "bias":
         return []
-    if attribute.kind is None or KINDS[attribute.kind].in_context:
+    if attribute.kind is None or attribute.is_set or kind_of(attribute.kind).in_context:
         return [part]
     return [part, Part(Attribute(None, (), attribute.column or columns[0]), part.offset)]
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqpa._kernel import strings, template_features
 from seqpa._kernel.runner import Runner
 from seqpa.errors import SeqpaError
-from seqpa.sequence import attributes
+from seqpa.sequence import attributes, elsewhere
 from seqpa.sequence.resources import (
     KINDS,
     Arrays,
@@ -116,7 +116,8 @@ class FeatureEncoder:
             raise SeqpaError(f"cutoff is a whole number from 1 on, not {cutoff!r}")
         parts = [part for template in self.templates for part in template.parts]
         # Outside the sentence: one value for each distance before it and after it.
-        self._edges = 2 * max(abs(part.offset) for part in parts)
+        shifts = [p.attribute.looks_at(self.columns)[2] for p in parts if p.attribute.is_set]
+        self._edges = 2 * max(map(abs, [*shifts, *(part.offset for part in parts)]))
         self.resources: dict[str, Resource] = {}
         for part in parts:
             self._load_resource(part, resources or {})
@@ -124,7 +125,7 @@ class FeatureEncoder:
         self._lay_out(list(dict.fromkeys(part.attribute for part in parts)))
 
     def _load_resource(self, part: Part, given: Mapping[str, Resource | str | Path]) -> None:
-        kind = part.attribute.kind and attributes.KINDS[part.attribute.kind].resource
+        kind = part.attribute.kind and attributes.kind_of(part.attribute.kind).resource
         if kind:
             name = str(part.attribute.arguments[0])
             if name not in self.resources:
@@ -133,17 +134,24 @@ class FeatureEncoder:
                 raise SeqpaError(f"{name!r} cannot be both a lexicon and clusters")
 
     def _lay_out(self, used: list[Attribute]) -> None:
-        """Give each attribute its place: column by column, lexicons last."""
+        """Give each attribute its place: column by column, then lexicons, then sets."""
         own: dict[str, list[Attribute]] = {name: [] for name in self.columns}
         self._lexicons: list[tuple[Lexicon, int]] = []
         in_context: list[Attribute] = []
-        for attribute in used:
-            if attribute.kind is not None and attributes.KINDS[attribute.kind].in_context:
+        sets = [attribute for attribute in used if attribute.is_set]
+        inner = [attribute.looks_at(self.columns) for attribute in sets]
+        seen = [attribute for _, attribute, _ in inner if attribute is not None]
+        for attribute in dict.fromkeys([*used, *seen]):
+            if attribute.kind is not None and attributes.kind_of(attribute.kind).in_context:
                 in_context.append(attribute)
-            else:
+            elif not attribute.is_set:
                 own[attribute.column or self.columns[0]].append(attribute)
-        self._words = [Column(name, own[name], self.resources) for name in self.columns]
-        self._attributes = [a for column in self._words for a in column.attributes] + in_context
+        self._words = [
+            Column(name, own[name], self.resources, bool(sets) and name == self.columns[0])
+            for name in self.columns
+        ]
+        in_columns = [a for column in self._words for a in column.attributes]
+        self._attributes = in_columns + in_context + sets
         for attribute in in_context:
             lexicon = self.resources[str(attribute.arguments[0])]
             assert isinstance(lexicon, Lexicon)
@@ -152,10 +160,20 @@ class FeatureEncoder:
             )
         self._layout = AttributeLayout(self._words, len(self._lexicons))
         place_of = {attribute: place for place, attribute in enumerate(self._attributes)}
+        # What each set looks at: the mode, the place of the attribute (-1 for none), the shift.
+        self._sets = {
+            place_of[own_set]: (mode, -1 if seen_of is None else place_of[seen_of], shift)
+            for own_set, (mode, seen_of, shift) in zip(sets, inner, strict=True)
+        }
         pairs = [template for template in self.templates if template.pair]
         single = [template for template in self.templates if not template.pair]
-        self.features = FeatureTable(single, place_of, self._edges)
-        self.pairs = FeatureTable(pairs, place_of, self._edges) if pairs else None
+        self.features = FeatureTable(single, place_of, self._edges, self._sets)
+        self.pairs = FeatureTable(pairs, place_of, self._edges, self._sets) if pairs else None
+
+    @property
+    def reach(self) -> int:
+        """How many tokens around a token are looked at beyond its sentence."""
+        return elsewhere.WINDOW if self._sets else 0
 
     def values_of_words(self, attribute: Attribute) -> NDArray[np.int32]:
         """The attribute's value of each known word of its column, by number; -1 where absent."""
@@ -172,29 +190,74 @@ class FeatureEncoder:
         """How many features of label pairs are known."""
         return self.pairs.size if self.pairs else 0
 
-    def fit_transform(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> Encoded:
+    @property
+    def learns_tags(self) -> bool:
+        """Whether a template looks at the labels that words had in training."""
+        return any(column.dictionary is not None for column in self._words)
+
+    def fit_transform(
+        self,
+        columns: Sequence[Sequence[str]],
+        lengths: Iterable[int],
+        labels: Sequence[str | None] | None = None,
+        documents: NDArray[np.int64] | None = None,
+    ) -> Encoded:
         """Learn the features of a corpus, forgetting all earlier ones, and encode it.
 
-        `columns` has one flat list of strings per column; `lengths` are the sentences'.
+        `columns` has one flat list of strings per column; `lengths` are the sentences'. `labels`,
+        one for each token, are needed where templates have `tags` or `besttag`. `documents`:
+        sentences that follow each other with one number are one document; None: all are.
         """
         self._lay_out(list(dict.fromkeys(self._attributes)))
-        return self.extend_transform(columns, lengths)
+        return self.extend_transform(columns, lengths, labels, documents)
 
-    def extend_transform(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> Encoded:
+    def extend_transform(
+        self,
+        columns: Sequence[Sequence[str]],
+        lengths: Iterable[int],
+        labels: Sequence[str | None] | None = None,
+        documents: NDArray[np.int64] | None = None,
+        online: bool = False,
+    ) -> Encoded:
         """Encode a corpus; what is new in it gets new ids behind the old, which never change.
 
-        A new feature must reach the cutoff within this corpus.
+        A new feature must reach the cutoff within this corpus. `online`: the labels are not yet
+        learned by the tag dictionary; call `remember` when the sentences are.
         """
-        starts = self._check(columns, lengths)
+        starts = self._check(columns, lengths, labels)
         self._growing = True
-        words = self._numbered(columns, starts, learn=True)
-        encoded = self._encode(words, starts, grow=True)
+        words, found = self._numbered(columns, starts, documents, True, labels, online)
+        encoded = self._encode(words, starts, found, grow=True)
         self._growing = False
         return encoded
 
+    def training_transform(
+        self,
+        columns: Sequence[Sequence[str]],
+        lengths: Iterable[int],
+        labels: Sequence[str | None] | None = None,
+        documents: NDArray[np.int64] | None = None,
+    ) -> Encoded:
+        """Encode the corpus of `fit_transform` once more as it did."""
+        starts = self._check(columns, lengths, labels)
+        self._growing = True  # a file may lack values that its corpus has
+        words, found = self._numbered(columns, starts, documents, False, labels)
+        self.settle()
+        return self._encode(words, starts, found, grow=False)
+
+    def remember(self, columns: Sequence[Sequence[str]], labels: Sequence[str | None]) -> None:
+        """Let the tag dictionary learn the labels of sentences that were learned online."""
+        self._growing = True
+        self._teach(columns, labels)
+        self.settle()
+
+    def _teach(self, columns: Sequence[Sequence[str]], labels: Sequence[str | None]) -> None:
+        for c, (column, words) in enumerate(zip(self._words, columns, strict=True)):
+            self._layout.changed(c, column.remember(words, labels))
+
     def settle(self) -> None:
-        """Give every value its place, after an `extend_transform` that was interrupted: words may
-        be known that no feature has been looked for with yet."""
+        """Give every value its place, also after an `extend_transform` that was interrupted: words
+        may be known that no feature has been looked for with yet."""
         if self._growing:
             for table in self._tables():
                 table.reserve_values(self._n_values())
@@ -205,16 +268,24 @@ class FeatureEncoder:
         columns: Sequence[Sequence[str]],
         lengths: Iterable[int],
         walk: template_features.Table | None = None,
+        documents: NDArray[np.int64] | None = None,
     ) -> Encoded:
         """Encode with the features that are known; others are left out. Safe from many threads.
 
         walk : of `FeatureTable.walk`, to leave out features that others stand for.
         """
         starts = self._check(columns, lengths)
-        words = self._numbered(columns, starts, learn=False)
-        return self._encode(words, starts, False, walk)
+        words, found = self._numbered(columns, starts, documents, False)
+        return self._encode(words, starts, found, False, walk)
 
-    def _check(self, columns: Sequence[Sequence[str]], lengths: Iterable[int]) -> NDArray[np.int64]:
+    def _check(
+        self,
+        columns: Sequence[Sequence[str]],
+        lengths: Iterable[int],
+        labels: Sequence[str | None] | None = (),
+    ) -> NDArray[np.int64]:
+        if labels is None and self.learns_tags:
+            raise SeqpaError("the templates have tags or besttag: labels are needed in training")
         if len(columns) != len(self.columns):
             names = ", ".join(self.columns)
             raise SeqpaError(
@@ -229,11 +300,19 @@ class FeatureEncoder:
         return starts
 
     def _numbered(
-        self, columns: Sequence[Sequence[str]], starts: NDArray[np.int64], learn: bool
-    ) -> template_features.Words:
-        """The tokens' words by number in each column, and what lexicons mark.
+        self,
+        columns: Sequence[Sequence[str]],
+        starts: NDArray[np.int64],
+        documents: NDArray[np.int64] | None,
+        learn: bool,
+        labels: Sequence[str | None] | None = None,
+        online: bool = False,
+    ) -> tuple[template_features.Words, int]:
+        """The tokens' words by number in each column, what lexicons mark, and where else words
+        stand; and how many such places there are.
 
-        Words are learned when all columns have been looked at: bad input changes nothing.
+        Words are learned when all columns have been looked at: bad input changes nothing. With
+        `labels`, as training sees them.
         """
         ids = self.buffer_for_words(len(columns[0]))
         fresh = []
@@ -244,17 +323,41 @@ class FeatureEncoder:
                 i, word = error.args
                 raise _not_a_string(column, i, word, starts) from None
         self._mark(ids, columns, starts)
+        teaches = labels is not None and self.learns_tags
         if learn:
+            if labels is not None and teaches and not online:
+                self._teach(columns, labels)
             for column, own in zip(self._words, fresh, strict=True):
                 if own:
                     column.learn(own)
-            return self.words(ids)
-        found = self.words(ids)
-        if not any(fresh):
-            return found
-        values = [c.values_of(list(own)) for c, own in zip(self._words, fresh, strict=True)]
-        self._layout.add_unknown(found, values)
-        return found
+        if teaches and labels is not None:
+            rows = [
+                column.training_values(words, labels, starts, online)
+                for column, words in zip(self._words, columns, strict=True)
+            ]
+            found = self._layout.training_words(ids, rows)
+        else:
+            found = self.words(ids)
+        unknown: list[list[str]] = [[] if learn else list(own) for own in fresh]
+        if any(unknown):
+            values = [c.values_of(own) for c, own in zip(self._words, unknown, strict=True)]
+            self._layout.add_unknown(found, values)
+        return found, self._add_elsewhere(found, ids[0], unknown[0], starts, documents)
+
+    def _add_elsewhere(
+        self,
+        words: template_features.Words,
+        ids: NDArray[np.int32],
+        unknown: Sequence[str],
+        starts: NDArray[np.int64],
+        documents: NDArray[np.int64] | None,
+    ) -> int:
+        """Find where else the words of the first column stand, if a template asks."""
+        column = self._words[0]
+        if column.keys is None:
+            return 0
+        keys, asking = column.keys.of(ids, len(column.words), unknown)
+        return elsewhere.add_to(words, keys, asking, starts, documents)
 
     def buffer_for_words(self, n_tokens: int) -> NDArray[np.int32]:
         """A buffer for the words' numbers in each column, and for each lexicon's marks: zeros."""
@@ -271,6 +374,7 @@ class FeatureEncoder:
         words: template_features.Words,
         columns: Sequence[list[str]],
         starts: NDArray[np.int64],
+        documents: NDArray[np.int64] | None,
         run: slice,
     ) -> None:
         """Number the words of the sentences `run` for a runner over `ids` and `words`."""
@@ -282,7 +386,12 @@ class FeatureEncoder:
                 wrong = runner.number(c, cells, begin, end, column.words, fresh)
                 if wrong >= 0:
                     raise _not_a_string(column, wrong, cells[wrong], starts)
-            unknown.append(list(fresh) if column.computes else [])
+            unknown.append(list(fresh) if column.computes or column.keys is not None else [])
+        if self._sets:
+            places = starts[run.start : run.stop + 1] - begin
+            own_documents = None if documents is None else documents[run]
+            tokens = ids[0, : end - begin]
+            self._add_elsewhere(words, tokens, unknown[0], places, own_documents)
         if self._lexicons:
             own = [cells[begin:end] for cells in columns]
             self._mark(ids, own, starts[run.start : run.stop + 1] - begin)
@@ -304,26 +413,30 @@ class FeatureEncoder:
     def _n_values(self) -> NDArray[np.int64]:
         sizes = [len(values) for column in self._words for values in column.values]
         sizes += [len(attributes.KINDS["lexicon"].in_context)] * len(self._lexicons)
+        for mode, place, _ in self._sets.values():
+            sizes.append(_size_of_set(mode, sizes[place]))
         return np.array(sizes, np.int64) + self._edges
 
     def _encode(
         self,
         words: template_features.Words,
         starts: NDArray[np.int64],
+        places: int,
         grow: bool,
         walk: template_features.Table | None = None,
     ) -> Encoded:
-        found = self._of("features", words, starts, grow, walk)
+        found = self._of("features", words, starts, places, grow, walk)
         own = starts - starts[0] if starts[0] else starts
         if self.pairs is None:
             return Encoded(own, *found)
-        return Encoded(own, *found, None, *self._of("pairs", words, starts, grow))
+        return Encoded(own, *found, None, *self._of("pairs", words, starts, places, grow))
 
     def _of(
         self,
         name: str,
         words: template_features.Words,
         starts: NDArray[np.int64],
+        places: int,
         grow: bool,
         walk: template_features.Table | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -331,7 +444,7 @@ class FeatureEncoder:
         known = table.size
         if grow:
             table.reserve_values(self._n_values())
-        indptr, features = table.encode(words, starts, grow, walk)
+        indptr, features = table.encode(words, starts, grow, walk, places)
         if grow and self.cutoff > 1 and table.size > known:
             enough = np.bincount(features, minlength=table.size) >= self.cutoff
             enough[:known] = True
@@ -364,6 +477,8 @@ class FeatureEncoder:
         if table.names is None:
             texts = [list(values) for column in self._words for values in column.values]
             texts += [list(attributes.KINDS["lexicon"].in_context)] * len(self._lexicons)
+            for mode, place, _ in self._sets.values():
+                texts.append(_texts_of_set(mode, texts[place]))
             table.names = FeatureNames(table, texts)
         return table.names
 
@@ -391,19 +506,30 @@ class FeatureEncoder:
         used = np.full(sizes.sum(), keep is None and keep_pairs is None)
         for _, values, owners in described:
             used[first[owners] + values] = True
-        of_attribute = iter(np.split(used, first[1:]))
+        masks_of = np.split(used, first[1:])
+        for own_set, (mode, place, _) in self._sets.items():
+            if mode == elsewhere.ATTRIBUTE:
+                masks_of[place] |= masks_of[own_set]
+            elif mode == elsewhere.CASE:
+                masks_of[place][:] = True
+        of_attribute = iter(masks_of)
         arrays: Arrays = {}
         for c, column in enumerate(self._words):
             masks = [next(of_attribute)[self._edges :] for _ in column.attributes]
             words, values_of, arrays[f"column{c}.cells"] = column.kept(masks)
+            if column.dictionary is not None:
+                arrays |= column.dictionary.to_arrays(f"column{c}.dictionary")
             arrays |= pack_strings(f"column{c}.words", words)
             for k, own in enumerate(values_of):
                 if own is not None:
                     arrays |= pack_strings(f"column{c}.values{k}", own)
-        for own_values in np.split(used, first[1:]):
+        for own_values in masks_of:
             own_values[: self._edges] = True  # the places around the sentence
-        if self._lexicons:
-            used[first[-len(self._lexicons)] :] = True
+        for place in range(len(masks_of) - len(self._sets) - len(self._lexicons), len(masks_of)):
+            masks_of[place][:] = True
+        for own_set, (mode, place, _) in self._sets.items():
+            if mode == elsewhere.ATTRIBUTE:
+                masks_of[own_set][:] = masks_of[place]
         before = np.concatenate([[0], np.cumsum(used)])
         for name, (which, values, owners) in zip(_TABLES, described, strict=False):
             arrays[f"{name}.templates"] = which
@@ -437,6 +563,8 @@ class FeatureEncoder:
         columns = _header_list(header, "columns", str)
         encoder = cls(templates, columns, header.get("cutoff", 0), resources)
         for c, column in enumerate(encoder._words):
+            if column.dictionary is not None:
+                column.dictionary.fill(arrays, f"column{c}.dictionary")
             column.fill(
                 unpack_strings(arrays, f"column{c}.words"),
                 [
@@ -456,6 +584,22 @@ class FeatureEncoder:
 
 
 _TABLES = ("features", "pairs")
+
+
+def _size_of_set(mode: int, inner: int) -> int:
+    """How many values a set has, where the attribute that it looks at has `inner`."""
+    if mode == elsewhere.ATTRIBUTE:
+        return inner
+    return len(elsewhere.NUMBERS) if mode == elsewhere.NUMBER else 2 * inner
+
+
+def _texts_of_set(mode: int, inner: list[str]) -> list[str]:
+    """The same values as strings."""
+    if mode == elsewhere.ATTRIBUTE:
+        return inner
+    if mode == elsewhere.NUMBER:
+        return list(elsewhere.NUMBERS)
+    return [text + mark for text in inner for mark in ("", ", first")]
 
 
 def _not_a_string(column: Column, i: int, word: Any, starts: NDArray[np.int64]) -> SeqpaError:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import chain
-from typing import Any, Protocol, TypeAlias, cast
+from itertools import chain, pairwise
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from seqpa.sequence.presets import preset
 from seqpa.sequence.resources import Arrays
 from seqpa.sequence.seen import SeenText
 
+T = TypeVar("T")
 Extractor = Callable[[Sequence[Any]], Sequence[Any]]
 # The cells of all tokens, a list for each column, and the sentences' lengths.
 Cells: TypeAlias = "tuple[list[list[str]], NDArray[np.int64]]"
@@ -47,6 +48,21 @@ class ColumnChain(Protocol):
         """The cells of sentences, some of them predicted."""
 
 
+class FirstStage(Protocol):
+    """The tagger whose labels a second one sees: a `seqpa.sequence.stages.FirstLabels`."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns that it adds to those of the data."""
+
+    @property
+    def reach(self) -> int:
+        """How many tokens around a token it looks at beyond the sentence."""
+
+    def cells(self, corpus: Corpus, in_training: bool, n_jobs: int = 1) -> list[list[str]]:
+        """The cells of its columns, for sentences with the others."""
+
+
 @dataclass(slots=True)
 class PredictedCorpus(Corpus):
     """A corpus whose predicted columns are there already."""
@@ -66,6 +82,8 @@ class FeatureSource:
         Predicts columns that sentences do not have.
     seen : SeenText
         Which sentences were learned from.
+    first : FirstStage or None
+        The first of two stages, whose labels the encoder sees as columns.
     """
 
     def __init__(
@@ -79,6 +97,7 @@ class FeatureSource:
         self.function = function
         self.chain: ColumnChain | None = None
         self.seen = SeenText() if seen is None else seen
+        self.first: FirstStage | None = None
         if chain is not None:
             self.attach(chain)
 
@@ -98,14 +117,37 @@ class FeatureSource:
         if not isinstance(self.encoder, FeatureEncoder):
             return ("word",)
         predicted: frozenset[str] = frozenset() if self.chain is None else self.chain.names
-        return tuple(name for name in self.encoder.columns if name not in predicted)
+        return tuple(name for name in self._data_columns() if name not in predicted)
 
-    def cells(self, X: Any, n_jobs: int = 1) -> Cells:
-        """All columns of sentences, where the encoder has templates."""
+    def _data_columns(self) -> tuple[str, ...]:
+        """The columns but those of the first stage."""
         columns = cast("FeatureEncoder", self.encoder).columns
+        return columns if self.first is None else columns[: -len(self.first.columns)]
+
+    @property
+    def reach(self) -> int:
+        """How many tokens around a token are looked at beyond its sentence."""
+        reach = self.encoder.reach if isinstance(self.encoder, FeatureEncoder) else 0
+        if self.first is not None:
+            reach = max(reach, self.first.reach)
+        # Predicted columns are looked at as far, and look around themselves.
+        inner = [] if self.chain is None else self.chain.taggers.values()
+        return reach + max((tagger.source.reach for tagger in inner), default=0)
+
+    def cells(self, X: Any, n_jobs: int = 1, in_training: bool = False) -> Cells:
+        """All columns of sentences, where the encoder has templates.
+
+        in_training : with what the first stage says of sentences that it did not learn from
+        """
+        columns = self._data_columns()
         if self.chain is None or isinstance(X, PredictedCorpus):
-            return flat_columns(X, columns)
-        return self.chain.cells(X, columns, n_jobs)
+            cells, lengths = flat_columns(X, columns)
+        else:
+            cells, lengths = self.chain.cells(X, columns, n_jobs)
+        if self.first is not None:
+            corpus = Corpus(columns, cells, lengths, documents=documents_of(X))
+            cells = [*cells, *self.first.cells(corpus, in_training, n_jobs)]
+        return cells, lengths
 
     @classmethod
     def choose(
@@ -116,8 +158,12 @@ class FeatureSource:
         resources: Mapping[str, Any] | None,
         X: Any,
         labels: Sequence[str],
+        more: tuple[Sequence[str], Sequence[str]] = ((), ()),
     ) -> FeatureSource:
-        """The source for `features`: "auto", a preset, templates, a function, or None."""
+        """The source for `features`: "auto", a preset, templates, a function, or None.
+
+        more : columns beside those of the data, and templates that look at them
+        """
         if callable(features):
             return cls(DictEncoder(cutoff), features)
         kind = "words" if isinstance(X, Corpus) else token_kind(X)
@@ -146,16 +192,48 @@ class FeatureSource:
                 f"features must be a preset's name, a list of templates, a function or None, "
                 f"not {type(features).__name__}"
             )
+        columns, templates = [*columns, *more[0]], [*templates, *more[1]]
         return cls(FeatureEncoder(templates, columns, cutoff, resources), None)
 
-    def learn(self, X: Any) -> Encoded:
-        """Encode the training sentences, numbering their features afresh."""
-        self.seen = SeenText()
-        return self._call(self.encoder.fit_transform, X, noted=True)
+    def learn(self, X: Any, flat: Sequence[str | None]) -> Encoded:
+        """Encode the training sentences, numbering their features afresh.
 
-    def extend(self, X: Any) -> Encoded:
-        """Encode more training sentences; new features get new numbers, old ones keep theirs."""
-        return self._call(self.encoder.extend_transform, X, noted=True)
+        flat : the labels of all tokens, None where one is not given
+        """
+        self.seen = SeenText()
+        if isinstance(self.encoder, FeatureEncoder):
+            columns, lengths = self._noted(X)
+            return self.encoder.fit_transform(columns, lengths, flat, documents_of(X))
+        return self._call(self.encoder.fit_transform, X)
+
+    def extend(self, X: Any, flat: Sequence[str | None], online: bool = False) -> Encoded:
+        """Encode more training sentences; new features get new numbers, old ones keep theirs.
+
+        online : whether `remember` will be called when they have been learned
+        """
+        if isinstance(self.encoder, FeatureEncoder):
+            columns, lengths = self._noted(X)
+            documents = documents_of(X)
+            return self.encoder.extend_transform(columns, lengths, flat, documents, online)
+        return self._call(self.encoder.extend_transform, X)
+
+    def again(self, X: Any, flat: Sequence[str | None]) -> Encoded:
+        """Encode the training sentences once more as `learn` did."""
+        if isinstance(self.encoder, FeatureEncoder):
+            columns, lengths = self.cells(X, in_training=True)
+            return self.encoder.training_transform(columns, lengths, flat, documents_of(X))
+        return self._call(self.encoder.transform, X)
+
+    def remember(self, X: Any, flat: Sequence[str | None]) -> None:
+        """Let the attributes that labels teach learn from sentences that were learned online."""
+        if isinstance(self.encoder, FeatureEncoder) and self.encoder.learns_tags:
+            self.encoder.remember(self.cells(X)[0], flat)
+
+    def _noted(self, X: Any) -> Cells:
+        """The columns of sentences to be learned from, which are known again later."""
+        columns, lengths = self.cells(X, in_training=True)
+        self.seen.add(columns[0], lengths.tolist())
+        return columns, lengths
 
     def transform(self, X: Any, walk: template_features.Table | None = None) -> Encoded:
         """Encode sentences to be tagged; unknown features are left out.
@@ -164,7 +242,7 @@ class FeatureSource:
             `FeatureEncoder.transform`.
         """
         if isinstance(self.encoder, FeatureEncoder):
-            return self.encoder.transform(*self.cells(X), walk)
+            return self.encoder.transform(*self.cells(X), walk, documents_of(X))
         return self._call(self.encoder.transform, X)
 
     @property
@@ -183,12 +261,7 @@ class FeatureSource:
             return self.encoder.to_arrays(keep, keep_pairs)
         return self.encoder.to_arrays(keep)
 
-    def _call(self, encode: Callable[..., Encoded], X: Any, noted: bool = False) -> Encoded:
-        if isinstance(self.encoder, FeatureEncoder):
-            columns, lengths = self.cells(X)
-            if noted:
-                self.seen.add(columns[0], lengths.tolist())
-            return encode(columns, lengths)
+    def _call(self, encode: Callable[..., Encoded], X: Any) -> Encoded:
         check_sentences(X)
         if self.function is None:
             return encode(X)
@@ -259,6 +332,77 @@ def lengths_of(X: Any) -> NDArray[np.int64]:
     [2, 0, 1]
     """
     return X.lengths if isinstance(X, Corpus) else np.fromiter(map(len, X), np.int64, len(X))
+
+
+def split(flat: Sequence[T], lengths: NDArray[np.int64]) -> list[list[T]]:
+    """A list over all tokens as a list for each sentence.
+
+    >>> split(["N", "V", "V"], np.array([2, 1]))
+    [['N', 'V'], ['V']]
+    """
+    ends = np.cumsum(lengths).tolist()
+    return [list(flat[a:b]) for a, b in pairwise([0, *ends])]
+
+
+class Documents(list[Any]):
+    """Sentences that belong to documents.
+
+    Parameters
+    ----------
+    X : list of sentences
+    documents : int64 (sentences,)
+        Sentences with one number that follow each other are one document.
+    """
+
+    def __init__(self, X: Sequence[Any], documents: NDArray[np.int64]) -> None:
+        super().__init__(X)
+        self.documents = documents
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return Documents(found, self.documents[index]) if isinstance(index, slice) else found
+
+
+def in_documents(X: Any, documents: Any) -> Any:
+    """The sentences with the documents that they belong to, where these are given.
+
+    Parameters
+    ----------
+    X : list of sentences, or a corpus
+    documents : None, or a list
+        For each sentence what its document is called: a number, a string. Sentences with one name
+        that follow each other are one document.
+
+    Returns
+    -------
+    Documents or Corpus
+
+    Examples
+    --------
+    >>> in_documents([["Rain", "fell"], ["Stop"], ["So"]], ["a", "a", "b"]).documents.tolist()
+    [0, 0, 1]
+    """
+    if documents is None:
+        return X
+    if not is_list(documents):
+        raise SeqpaError(
+            f"documents is {_told(documents)}: give a list with a document for each sentence"
+        )
+    check_sentences(X)
+    if len(documents) != len(X):
+        raise SeqpaError(f"X has {len(X)} sentences, documents has {len(documents)}")
+    new = [a != b for a, b in pairwise(documents)]
+    numbers = np.cumsum([False, *new] if len(X) else [], dtype=np.int64)
+    return replace(X, documents=numbers) if isinstance(X, Corpus) else Documents(X, numbers)
+
+
+def documents_of(X: Any) -> NDArray[np.int64] | None:
+    """A number for each sentence, the same for those of one document; None where all are one.
+
+    >>> documents_of([["Rain", "fell"]]) is None
+    True
+    """
+    return X.documents if isinstance(X, (Corpus, Documents)) else None
 
 
 def token_kind(X: Any) -> str:

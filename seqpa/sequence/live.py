@@ -94,9 +94,9 @@ class LiveTagging:
         numbered, decoder, _, _ = self._read(self.encoded(X))
         return numbered, decoder
 
-    def evidence(self, sentence: Any) -> Evidence:
-        """What an explanation of one sentence needs."""
-        encoded = self.encoded([sentence])
+    def evidence(self, X: Any, i: int) -> Evidence:
+        """What an explanation of sentence i needs."""
+        encoded = part(self.encoded(X), slice(i, i + 1))
         numbered, decoder, labels, weights = self._read(encoded)
         with self._lock:
             encoder = self.state.source.encoder

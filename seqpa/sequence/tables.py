@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, compress, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,9 @@ from seqpa._kernel import strings, template_features
 from seqpa.errors import SeqpaError
 from seqpa.sequence import attributes
 from seqpa.sequence.affixes import Affixes
+from seqpa.sequence.elsewhere import MOST, WordKeys
 from seqpa.sequence.resources import Resource
+from seqpa.sequence.tag_dictionary import TagDictionary
 from seqpa.sequence.templates import Attribute, Template
 
 REMEMBERED = 4096  # places of words: as many as the processor's first cache holds
@@ -34,15 +37,26 @@ class Column:
     """
 
     def __init__(
-        self, name: str, own: Sequence[Attribute], resources: Mapping[str, Resource]
+        self,
+        name: str,
+        own: Sequence[Attribute],
+        resources: Mapping[str, Resource],
+        keyed: bool = False,
     ) -> None:
         self.name = name
+        self.keys = WordKeys() if keyed else None  # to find the same word elsewhere
         self.attributes = list(own)
         self.place_of = {attribute: k for k, attribute in enumerate(own)}
         self.words: dict[str, int] = {}
         # The word itself is its own value, so it has no second numbering.
         self.values: list[dict[str, int]] = [self.words if a.kind is None else {} for a in own]
-        self.functions = [_function(a, resources) for a in own]
+        # The attributes that the labels of the training text teach, and what they know.
+        self.learned = [
+            k for k, a in enumerate(own) if a.kind is not None and _kind(a).learned is not None
+        ]
+        self.dictionary = TagDictionary() if self.learned else None
+        self._rows_of: dict[str, list[int]] | None = None  # of a lower-cased word
+        self.functions = [_function(a, resources, self.dictionary) for a in own]
         self.computes = any(self.functions)  # more than the words themselves
         self._affixes = Affixes(
             {
@@ -77,7 +91,60 @@ class Column:
             else:
                 strings.enter(function(fresh), values, row)
                 self.table[before:after, k] = row
+        if self.keys is not None:
+            self.keys.learn(fresh, before)
         self.words.update(fresh)
+        if self._rows_of is not None:
+            self._note_rows(fresh)
+
+    def training_values(
+        self,
+        words: Sequence[str],
+        labels: Sequence[str | None],
+        starts: NDArray[np.int64],
+        online: bool,
+    ) -> NDArray[np.int32]:
+        """A row for each learned attribute: the values of tokens in training, which must not know
+        their own labels. `online`: the tokens have not been added to the dictionary."""
+        rows = np.empty((len(self.learned), len(words)), np.int32)
+        if self.dictionary is not None:
+            entries = self.dictionary.progressive if online else self.dictionary.jackknifed
+            values, which = entries(words, labels, starts)
+            numbers = np.empty(len(values), np.int32)
+            for row, k in zip(rows, self.learned, strict=True):
+                place = self._place(k)
+                strings.enter([value[place] for value in values], self.values[k], numbers)
+                row[:] = numbers[which]
+        return rows
+
+    def remember(self, words: Sequence[str], labels: Sequence[str | None]) -> NDArray[np.int64]:
+        """Add tokens to the dictionary; the rows of the table that change by it."""
+        if self.dictionary is None:
+            return np.zeros(0, np.int64)
+        changed = self.dictionary.add(words, labels)
+        if self._rows_of is None:
+            self._rows_of = {}
+            self._note_rows(self.words)
+        found = [(word, row) for word in changed for row in self._rows_of.get(word, ())]
+        rows = np.array([row for _, row in found], np.int64)
+        if found:
+            entries = [self.dictionary.entry(word) for word, _ in found]
+            numbers = np.empty(len(rows), np.int32)
+            for k in self.learned:
+                strings.enter([own[self._place(k)] for own in entries], self.values[k], numbers)
+                self.table[rows, k] = numbers
+        return rows
+
+    def _place(self, k: int) -> int:
+        """Which value of an entry the learned attribute k is."""
+        place = _kind(self.attributes[k]).learned
+        assert place is not None
+        return place
+
+    def _note_rows(self, words: Mapping[str, int]) -> None:
+        assert self._rows_of is not None
+        for word, row in words.items():
+            self._rows_of.setdefault(word.lower(), []).append(row)
 
     def values_of(self, unknown: list[str]) -> NDArray[np.int32]:
         """A row for each attribute, if any is computed: its values of words that are not known."""
@@ -151,6 +218,9 @@ class Column:
             if not {length}.issuperset(map(len, self.values[k])):
                 raise SeqpaError(f"{where} has a prefix or suffix of the wrong length")
         self.table = cells if len(cells) else np.full((1, len(self.functions)), -1, np.int32)
+        self._rows_of = None
+        if self.keys is not None:
+            self.keys.learn(words, 0)
 
 
 class AttributeLayout:
@@ -168,8 +238,11 @@ class AttributeLayout:
             for k, function in enumerate(column.functions)
         ]
         places += [(len(columns) + i, -1, 0) for i in range(n_lexicons)]
+        first = accumulate([0, *(len(column.functions) for column in columns)])
+        self._learned = [at + k for at, c in zip(first, columns, strict=False) for k in c.learned]
         self._column, self._within, self._stride = np.array(places, np.int64).T.copy()
         self._made: tuple[list[int], template_features.Words] | None = None
+        self._made_for_training: tuple[list[int], template_features.Words] | None = None
         self._joined: tuple[list[NDArray[np.int32]], NDArray[np.int32], list[int]] | None = None
 
     def words(self, ids: NDArray[np.int32]) -> template_features.Words:
@@ -177,8 +250,33 @@ class AttributeLayout:
         known = [len(column.words) for column in self._columns]
         made = self._made
         if made is None or made[0] != known:  # words have been learned since
-            made = self._made = known, self._join(known)
+            made = self._made = known, template_features.Words(**self._views(known))
         return made[1].of(ids)
+
+    def training_words(
+        self, ids: NDArray[np.int32], learned: Sequence[NDArray[np.int32]]
+    ) -> template_features.Words:
+        """The same for training, where the values of learned attributes belong to tokens: `learned`
+        has the rows of `Column.training_values` of each column."""
+        rows = np.concatenate([ids, *learned])
+        n_words = [len(column.words) for column in self._columns]
+        made = self._made_for_training
+        if made is None or made[0] != n_words:
+            given = self._views(n_words)
+            given["column"] = given["column"].copy()
+            given["column"][self._learned] = np.arange(len(ids), len(rows))
+            given["at"][self._learned] = -1
+            given["known"][self._learned] = np.iinfo(np.int32).max
+            made = self._made_for_training = n_words, template_features.Words(**given)
+        return made[1].of(rows)
+
+    def changed(self, column: int, rows: NDArray[np.int64]) -> None:
+        """Take over rows of a column's table that were changed in place."""
+        if self._joined is not None and len(rows) and self._columns[column].computes:
+            joined, table = self._joined[1], self._columns[column].table
+            at = sum(c.table.size for c in self._columns[:column] if c.computes)
+            width = table.shape[1]
+            joined[at : at + table.size].reshape(-1, width)[rows] = table[rows]
 
     def add_unknown(
         self, words: template_features.Words, values: Sequence[NDArray[np.int32]]
@@ -191,9 +289,9 @@ class AttributeLayout:
             at = np.array([0, *accumulate(sizes)], np.int64)
             words.add_unknown(fresh, at, np.array([rows.shape[1] for rows in values], np.int64))
 
-    def _join(self, known: list[int]) -> template_features.Words:
-        """All columns' tables in one array; a column of which only the words
-        themselves are used needs none."""
+    def _views(self, known: list[int]) -> dict[str, NDArray[Any]]:
+        """What the kernel reads values from: all columns' tables in one array; a column of which
+        only the words themselves are used needs none."""
         tables = [c.table if c.computes else c.table[:0] for c in self._columns]
         begin = _ends(np.array([table.size for table in tables] + self._marks))
         used = [table for table in tables if table.size]
@@ -201,14 +299,14 @@ class AttributeLayout:
         joined = self._join_several(tables, begin, known) if one is None else one
         at = np.where(self._within < 0, -1, begin[self._column] + self._within)
         n_known = np.array(known + self._marks)[self._column]
-        return template_features.Words(
-            column=self._column,
-            within=self._within,
-            known=n_known,
-            table=joined,
-            at=at,
-            stride=self._stride,
-        )
+        return {
+            "column": self._column,
+            "within": self._within,
+            "known": n_known,
+            "table": joined,
+            "at": at,
+            "stride": self._stride,
+        }
 
     def _join_several(
         self, tables: list[NDArray[np.int32]], begin: NDArray[np.int64], known: list[int]
@@ -231,10 +329,20 @@ class AttributeLayout:
         return joined
 
 
-def _function(attribute: Attribute, resources: Mapping[str, Resource]) -> attributes.OfWords | None:
+def _kind(attribute: Attribute) -> attributes.Kind:
+    assert attribute.kind is not None
+    return attributes.kind_of(attribute.kind)
+
+
+def _function(
+    attribute: Attribute, resources: Mapping[str, Resource], dictionary: TagDictionary | None
+) -> attributes.OfWords | None:
     if attribute.kind is None:
         return None
-    kind = attributes.KINDS[attribute.kind]
+    kind = _kind(attribute)
+    if kind.learned is not None:
+        assert dictionary is not None
+        return partial(dictionary.values, kind.learned)
     assert kind.make is not None
     if kind.resource is None:
         return kind.make(*attribute.arguments)
@@ -263,11 +371,16 @@ class _Arrays(NamedTuple):
 class FeatureTable:
     """The features of a list of templates: what `seqpa._kernel.template_features` walks through.
 
-    `edges`: how many values stand for places outside the sentence.
+    `edges`: how many values stand for places outside the sentence. `sets`: of the attributes with
+    several values at a token, by place: what they look at (see `template_features.Table.in_set`).
     """
 
     def __init__(
-        self, templates: Sequence[Template], place_of: Mapping[Attribute, int], edges: int
+        self,
+        templates: Sequence[Template],
+        place_of: Mapping[Attribute, int],
+        edges: int,
+        sets: Mapping[int, tuple[int, int, int]],
     ) -> None:
         parts = [part for template in templates for part in template.parts]
         self.templates = list(templates)
@@ -275,6 +388,7 @@ class FeatureTable:
         self.first_part = _ends(self.n_parts)
         self.attribute = np.array([place_of[part.attribute] for part in parts], np.int64)
         self.edges = edges
+        self._sets = sets
         self._lay_out(np.array([part.offset for part in parts], np.int64))
         self.clear()
 
@@ -283,6 +397,10 @@ class FeatureTable:
         self.bases = distinct(self.attribute)
         base_of_part = np.searchsorted(self.bases, self.attribute).tolist()
         n_bases = len(self.bases)
+        # Which bases are sets, and the templates that look at them.
+        self.set_bases = [b for b, place in enumerate(self.bases.tolist()) if place in self._sets]
+        rows = [self._sets[place] for place in self.bases[self.set_bases].tolist()]
+        self.sets = np.array(rows, np.int64).reshape(-1, 3)
         self.before = -int(offsets.min(initial=0))
         self.after = int(offsets.max(initial=0))
         self.offset = offsets[self.first_part[:-1]]
@@ -345,7 +463,7 @@ class FeatureTable:
         self, places: _Places, direct: NDArray[np.int32], links: NDArray[np.int64]
     ) -> _Arrays:
         order = np.arange(len(self.templates))
-        looked = np.arange(len(self.bases))
+        looked = np.array([b for b in range(len(self.bases)) if b not in self.set_bases], np.int64)
         kernel = self._walking(order, 0 * order, looked, places, direct, links)
         return _Arrays(places, direct, links, kernel)
 
@@ -363,6 +481,8 @@ class FeatureTable:
         source, offset = self.source[order], self.offset[order]
         asked = (source < len(self.bases)) & ~np.isin(source, looked)
         at = np.where(asked, -1 - source, source * width + self.before + offset)
+        for k, base in enumerate(self.set_bases):
+            at[source == base] = -1 - len(self.bases) - k
         steps = [at, places.direct_at[order], places.stride[order], below, offset]
         return template_features.Table(
             attribute=self.bases,
@@ -386,6 +506,7 @@ class FeatureTable:
             n_at=np.bincount(self.source, minlength=len(places.capacity)),
             direct=direct,
             links=links,
+            sets=self.sets,
         )
 
     @property
@@ -439,7 +560,7 @@ class FeatureTable:
         for step, n in enumerate(below.tolist()):
             reached[step + 1 : step + 1 + n] = False
         sources = np.concatenate([self.source[order[reached]], self.left, self.right])
-        looked = distinct(sources[sources < len(self.bases)])
+        looked = distinct(sources[(sources < len(self.bases)) & ~np.isin(sources, self.set_bases)])
         places, _, links, _ = self._arrays
         return self._walking(order, below, looked, places, direct, links)
 
@@ -483,10 +604,14 @@ class FeatureTable:
         starts: NDArray[np.int64],
         grow: bool,
         walk: template_features.Table | None = None,
+        elsewhere: int = 0,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The features of each token of the sentences between `starts`: (indptr, features)."""
+        """The features of each token of the sentences between `starts`: (indptr, features).
+
+        elsewhere : how many other occurrences of words `words` has in all
+        """
         token, end = int(starts[0]), int(starts[-1])
-        indptr, features, work = self.buffers_for(end - token)
+        indptr, features, work = self.buffers_for(end - token, elsewhere)
         first = grow and self.size == 0
         if grow:
             self._described = self.names = None
@@ -506,12 +631,18 @@ class FeatureTable:
         return indptr, features
 
     def buffers_for(
-        self, n_tokens: int
+        self, n_tokens: int, elsewhere: int | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-        """The buffers in which the kernel encodes n_tokens: indptr, features and its scratch."""
+        """The buffers in which the kernel encodes n_tokens: indptr, features and its scratch.
+
+        elsewhere : how many other occurrences of words there are; None: as many as there can be
+        """
+        more = MOST * n_tokens if elsewhere is None else elsewhere
+        in_sets = int(np.isin(self.source, self.set_bases).sum())
         return (
             np.zeros(n_tokens + 1, np.int64),
-            np.empty(n_tokens * len(self.templates), np.int32),
+            # A set's feature is written before it is known to be there already: one place more.
+            np.empty(n_tokens * len(self.templates) + in_sets * more + 1, np.int32),
             np.empty((len(self._arrays.places.capacity) + 1) * self._width(), np.int64),
         )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import inspect
 import reprlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -34,12 +35,20 @@ from seqpa.sequence.encode import Encoded, starts_of
 from seqpa.sequence.epoch_line import epoch_line
 from seqpa.sequence.explain import TokenExplanation, explain
 from seqpa.sequence.folds import FOLDS
-from seqpa.sequence.inputs import FeatureSource, given_labels, label_values, lengths_of
+from seqpa.sequence.inputs import (
+    FeatureSource,
+    given_labels,
+    in_documents,
+    label_values,
+    lengths_of,
+    split,
+)
 from seqpa.sequence.learner import ChainLearner, Epoch, Lesson, Progress
 from seqpa.sequence.live import LiveTagging
 from seqpa.sequence.marginals import Probabilities, SpanProbability
 from seqpa.sequence.scale import CALIBRATION_FOLDS, HeldOut, fit_scale, training_folds
 from seqpa.sequence.select import select
+from seqpa.sequence.stages import check_words, first_stage, second_stage_names
 from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.trained import Learned, Trained
 from seqpa.sequence.training import Labels, TrainingData, TrainingState, label_indices
@@ -91,6 +100,8 @@ class SequenceTagger:
     warm_start : `fit` goes on from the present weights instead of starting from zero
     batch_size : so many sentences make one step: a small quadratic programme instead of a formula
         (algorithms "pa-i", "pa-ii" and "pa-ls"); smoother, and slower
+    stages : 1, or 2 for a second tagger that also sees the labels which a first one gives, here and
+        to the same words and spans elsewhere in the document; six times the training
     taggers : {column: a trained SequenceTagger, or the file of one}
         Columns that are predicted, in this order; each may look at those that are given and at
         those before it. Tokens need not have them. The model file holds the taggers too.
@@ -141,6 +152,7 @@ class SequenceTagger:
         taggers: Mapping[str, Any] | None = None,
         jackknife: Any = FOLDS,
         calibration: str = "dev",
+        stages: int = 1,
     ) -> None:
         self.features = features
         self.columns = columns
@@ -163,6 +175,7 @@ class SequenceTagger:
         self.taggers = taggers
         self.jackknife = jackknife
         self.calibration = calibration
+        self.stages = stages
         self._learned = Learned()
         self._values: dict[str, Any] = {}
 
@@ -175,6 +188,7 @@ class SequenceTagger:
         dev: Any = None,
         sample_weight: Any = None,
         verbose: int = 0,
+        documents: Any = None,
     ) -> SequenceTagger:
         """Train on sentences and their labels.
 
@@ -191,13 +205,19 @@ class SequenceTagger:
             Scales C; None takes the weights of a corpus that has some.
         verbose : int
             1 prints a line for each epoch.
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
         SequenceTagger
             Itself.
         """
-        epochs = self.training(X, y, dev, sample_weight=sample_weight)
+        told = partial(print, flush=True) if verbose else None
+        epochs = self.training(
+            X, y, dev, sample_weight=sample_weight, documents=documents, told=told
+        )
         del X, y  # a corpus that nobody else holds goes when it is encoded
         for epoch in epochs:
             if verbose:
@@ -213,6 +233,8 @@ class SequenceTagger:
         record: bool = False,
         sample_weight: Any = None,
         progress: Progress | None = None,
+        documents: Any = None,
+        told: Callable[[str], None] | None = None,
     ) -> Iterator[Epoch]:
         """`fit`, epoch by epoch, with usable weights after each; calibrated after the last.
 
@@ -233,6 +255,11 @@ class SequenceTagger:
             Scales C; None takes the weights of a corpus that has some.
         progress : callable, optional
             Is told within an epoch how many sentences are done, and of how many.
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
+        told : callable, optional
+            Is told in a few words what is done before the first epoch, where that takes long.
 
         Yields
         ------
@@ -240,6 +267,7 @@ class SequenceTagger:
             A record of each epoch.
         """
         self.check_parameters()
+        X = in_documents(X, documents)
         flat = self._nonempty(given_labels(X, y))
         values = label_values(y)
         importance = sentence_weights(sample_weight, X, self.algorithm)
@@ -249,7 +277,7 @@ class SequenceTagger:
         before = learned.set_aside()
         if learned.resumed and learned.training is not None:
             state = learned.training
-            encoded = state.source.transform(X)
+            encoded = state.source.again(X, flat)
             new = training.with_new(state.labels, flat)[len(state.labels) :]
             if new:
                 raise SeqpaError(
@@ -257,12 +285,17 @@ class SequenceTagger:
                     f"go on with the data that it was saved on"
                 )
         elif self.warm_start and learned.is_fitted:
+            self._check_one_stage("warm_start", learned.stages)
             self._check_same_features()
             state = self._warm_state()
             encoded = state.extend(X, flat)
         else:
             source = self._choose_source(X, flat)
-            encoded = source.learn(X)
+            if self.stages > 1:
+                check_words(source.encoder)
+                labels_of = split(flat, lengths_of(X))
+                source.first = first_stage(X, labels_of, importance, self._first_stage, told)
+            encoded = source.learn(X, flat)
             labels = training.with_new([], flat)
             weights = TrainingWeights(
                 len(labels), source.encoder.n_features, source.n_pair_features, self._second_order
@@ -307,6 +340,21 @@ class SequenceTagger:
         elif self.calibration == "dev" and dev_set is not None:
             self.calibrate(*dev_set)
 
+    def _first_stage(self, X: Any, y: Any, sample_weight: Any) -> Trained:
+        """A tagger of one stage with the same parameters, trained; columns that are predicted are
+        there already."""
+        alone: dict[str, Any] = {"stages": 1, "patience": None, "warm_start": False}
+        alone |= {"taggers": None, "calibration": "none"}
+        tagger = SequenceTagger(**self.get_params() | alone)
+        return tagger.fit(X, y, sample_weight=sample_weight).trained_
+
+    def _check_one_stage(self, what: str, stages: int) -> None:
+        if max(stages, self.stages) > 1:
+            raise SeqpaError(
+                f"{what} learns one stage only: with stages=2 call fit on all sentences, or set "
+                f"stages=1 before the first training"
+            )
+
     def _check_data(self, state: TrainingState, data: TrainingData) -> None:
         """Training that goes on wants the data that it began with."""
         marks = data.marks()
@@ -318,7 +366,12 @@ class SequenceTagger:
         state.data = marks
 
     def partial_fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, replay: int = 0
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        replay: int = 0,
+        documents: Any = None,
     ) -> SequenceTagger:
         """Learn from new sentences, in the order given, with new features and new labels.
 
@@ -339,13 +392,16 @@ class SequenceTagger:
             So many earlier sentences, drawn at random, are learned again in between, against
             forgetting. They are drawn from a sample of at most 1,000 sentences of `fit`,
             `partial_fit` and `learn_one`, which models and copies do not have.
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
         SequenceTagger
             Itself.
         """
-        self._learn(X, y, sample_weight, replay)
+        self._learn(in_documents(X, documents), y, sample_weight, replay)
         return self
 
     def learn_one(
@@ -396,6 +452,7 @@ class SequenceTagger:
         importance = sentence_weights(sample_weight, X, self.algorithm)
         check_whole("replay", replay, 0)
         learned = self._learned
+        self._check_one_stage("partial_fit", learned.stages)
         with learned.lock:
             if learned.is_fitted:
                 self._check_same_features()
@@ -420,7 +477,7 @@ class SequenceTagger:
             if learner.cost.kind == "python" and len(starts) + len(replayed) > 2:
                 # The user's function may fail after some sentences: then none was learned.
                 before = state.labels, state.weights.copy()
-            encoded = state.extend(X, flat)
+            encoded = state.extend(X, flat, online=True)
             data = TrainingData(encoded, gold, importance)
             try:
                 epoch, path = training.lesson(state, learner, data, replayed)
@@ -429,6 +486,7 @@ class SequenceTagger:
                     state.labels, state.weights = before
                     state.settle()
                 raise
+            state.source.remember(X, flat)
             state.online = state.online.plus(epoch)
             state.data, state.best_epoch = None, state.epoch
             learned.seen_with = self._what_is_seen()
@@ -444,8 +502,9 @@ class SequenceTagger:
     def _choose_source(self, X: Any, flat: Labels) -> FeatureSource:
         cutoff = int(self.cutoff) if isinstance(self.cutoff, np.integer) else self.cutoff
         labels = training.with_new([], flat)
+        more = second_stage_names(self.columns) if self.stages > 1 else ((), ())
         source = FeatureSource.choose(
-            self.features, self.columns, cutoff, self.resources, X, labels
+            self.features, self.columns, cutoff, self.resources, X, labels, more
         )
         self._attach_taggers(source)
         return source
@@ -545,7 +604,7 @@ class SequenceTagger:
 
     # Tagging
 
-    def predict(self, X: Any, fixed: Any = None) -> list[list[str]]:
+    def predict(self, X: Any, fixed: Any = None, documents: Any = None) -> list[list[str]]:
         """The best label list of each sentence.
 
         Safe to call from many threads, also while one of them learns: a sentence is tagged with the
@@ -556,12 +615,16 @@ class SequenceTagger:
         X : list of sentences, or a corpus
         fixed : None, or a list for each sentence
             The label that a token must get, or None where it is free.
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
         list of lists of str
         """
         tagging = self._tagging()
+        X = in_documents(X, documents)
         given = None if fixed is None else fixed_indices(X, fixed, self.classes_)
         found = tagging.predict(X, given, self.n_jobs)
         return [self._as_given(labels) for labels in found] if self._values else found
@@ -604,13 +667,18 @@ class SequenceTagger:
         labels = self.predict_one(tokens)
         return list(zip(tokens, labels, strict=True))
 
-    def predict_nbest(self, X: Any, k: int) -> list[list[tuple[float, list[str]]]]:
+    def predict_nbest(
+        self, X: Any, k: int, documents: Any = None
+    ) -> list[list[tuple[float, list[str]]]]:
         """For each sentence the k best label lists with their scores, best first.
 
         Parameters
         ----------
         X : list of sentences, or a corpus
         k : int
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
@@ -619,7 +687,7 @@ class SequenceTagger:
         """
         check_whole("k", k, 1)
         labels = self.classes_  # their numbers never change, more may come
-        encoded, decoder = self._tagging().prepared(X)
+        encoded, decoder = self._tagging().prepared(in_documents(X, documents))
         return [
             [
                 (score, self._as_given([labels[label] for label in path]))
@@ -628,7 +696,7 @@ class SequenceTagger:
             for i in range(len(encoded.starts) - 1)
         ]
 
-    def confidence(self, X: Any) -> list[tuple[float, list[float]]]:
+    def confidence(self, X: Any, documents: Any = None) -> list[tuple[float, list[float]]]:
         """For each sentence how sure the tagger is of it, and of each of its labels.
 
         A token's confidence is by how much the predicted sequence beats the best one that has
@@ -638,19 +706,22 @@ class SequenceTagger:
         Parameters
         ----------
         X : list of sentences, or a corpus
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
         list of (float, list of float)
         """
-        encoded, decoder = self._tagging().prepared(X)
+        encoded, decoder = self._tagging().prepared(in_documents(X, documents))
         result = []
         for i in range(len(encoded.starts) - 1):
             margins = decoder.margins(encoded, i)
             result.append((float(margins.min(initial=np.inf)), margins.tolist()))
         return result
 
-    def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
+    def predict_marginals(self, X: Any, documents: Any = None) -> list[list[dict[str, float]]]:
         """For each token of each sentence how probable each label is.
 
         Summed over all label sequences that the constraints allow. The probabilities are as good as
@@ -659,6 +730,9 @@ class SequenceTagger:
         Parameters
         ----------
         X : list of sentences, or a corpus
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
@@ -670,12 +744,14 @@ class SequenceTagger:
         >>> [round(token["P"], 3) for token in tagger.predict_marginals([["so", "it"]])[0]]
         [0.5, 0.515]
         """
-        probabilities, encoded, labels = self._probabilities(X)
+        probabilities, encoded, labels = self._probabilities(in_documents(X, documents))
         rows = probabilities.tokens(encoded, self.n_jobs).tolist()
         named = [dict(zip(labels, row, strict=True)) for row in rows]
         return [named[a:b] for a, b in pairwise(encoded.starts.tolist())]
 
-    def predict_with_probability(self, X: Any) -> list[list[tuple[str, float]]]:
+    def predict_with_probability(
+        self, X: Any, documents: Any = None
+    ) -> list[list[tuple[str, float]]]:
         """The best label list of each sentence, each label with its probability.
 
         The labels are those of `predict`, the probabilities those of `predict_marginals`. The best
@@ -684,6 +760,9 @@ class SequenceTagger:
         Parameters
         ----------
         X : list of sentences, or a corpus
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
@@ -695,7 +774,7 @@ class SequenceTagger:
         >>> [(label, round(p, 3)) for label, p in tagger.predict_with_probability([["it"]])[0]]
         [('P', 0.51)]
         """
-        probabilities, encoded, names = self._probabilities(X)
+        probabilities, encoded, names = self._probabilities(in_documents(X, documents))
         path = probabilities.decoder.decode(encoded)
         told = probabilities.tokens(encoded, self.n_jobs)[np.arange(len(path)), path].tolist()
         ends = encoded.starts.tolist()
@@ -706,7 +785,7 @@ class SequenceTagger:
             )
         ]
 
-    def predict_proba_spans(self, X: Any) -> list[list[SpanProbability]]:
+    def predict_proba_spans(self, X: Any, documents: Any = None) -> list[list[SpanProbability]]:
         """The spans of each sentence's predicted labels, each with its probability.
 
         That is the probability of all label sequences together that have this span, with these very
@@ -715,6 +794,9 @@ class SequenceTagger:
         Parameters
         ----------
         X : list of sentences, or a corpus
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
@@ -728,7 +810,7 @@ class SequenceTagger:
         >>> [span[:3] for span in tagger.predict_proba_spans(X)[0]]
         [('PER', 0, 1), ('LOC', 2, 3)]
         """
-        probabilities, encoded, names = self._probabilities(X)
+        probabilities, encoded, names = self._probabilities(in_documents(X, documents))
         if not marks_spans(names):
             raise SeqpaError(
                 "the labels mark no spans (B-, I-, ...): for the probabilities of labels see "
@@ -839,7 +921,7 @@ class SequenceTagger:
         probabilities, encoded, _ = self._probabilities(X)
         return select(encoded, probabilities, plain, n, strategy, self.n_best, rng)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, documents: Any = None) -> float:
         """The share of tokens that get the right label, of those whose label is known.
 
         Parameters
@@ -847,11 +929,15 @@ class SequenceTagger:
         X : list of sentences, or a corpus
         y : list of label lists
             Not needed where X is a corpus with labels.
+        documents : None, or a list
+            For each sentence the name of its document, for `elsewhere` in templates and for two
+            stages; where nothing is known of documents, all sentences are one.
 
         Returns
         -------
         float
         """
+        X = in_documents(X, documents)
         flat = given_labels(X, y)
         predicted = [label for labels in self._tagging().predict(X) for label in labels]
         known = len(flat) - flat.count(None)
@@ -859,18 +945,22 @@ class SequenceTagger:
             raise SeqpaError("there is no token to score: every sentence is empty")
         return sum(g == p for g, p in zip(flat, predicted, strict=True)) / known
 
-    def explain(self, sentence: Sequence[Any]) -> list[TokenExplanation]:
+    def explain(
+        self, sentence: Sequence[Any], before: Any = (), after: Any = ()
+    ) -> list[TokenExplanation]:
         """Why each token of one sentence got its label: see `seqpa.sequence.explain`.
 
         Parameters
         ----------
         sentence : list of tokens
+        before, after : lists of sentences
+            Those of its document, where the tagger looks beyond the sentence (see `reach_`).
 
         Returns
         -------
         list of TokenExplanation
         """
-        evidence = self._tagging().evidence(sentence)
+        evidence = self._tagging().evidence([*before, sentence, *after], len(before))
         return explain(sentence, evidence, penalties(self.constraints, evidence.labels))
 
     # Weights, files, scikit-learn
@@ -884,6 +974,11 @@ class SequenceTagger:
     def n_iter_(self) -> int:
         """The epoch whose weights are kept."""
         return self._learned.epoch
+
+    @property
+    def reach_(self) -> int:
+        """How many tokens before and behind a sentence tagging looks at; 0 for none."""
+        return self._learned.source.reach
 
     @property
     def probability_scale_(self) -> float:

@@ -22,9 +22,11 @@ from seqpa.sequence.chain import NO_LABELS, scratch
 from seqpa.sequence.composed import composed
 from seqpa.sequence.constraints import Penalties
 from seqpa.sequence.decoder import Decoder, no_legal_sequence
+from seqpa.sequence.elsewhere import around
 from seqpa.sequence.encode import Encoded, FeatureEncoder, starts_of
 from seqpa.sequence.explain import Evidence
-from seqpa.sequence.inputs import FeatureSource
+from seqpa.sequence.inputs import FeatureSource, documents_of
+from seqpa.sequence.pieces import part
 from seqpa.sequence.tables import REMEMBERED
 from seqpa.sequence.weights import FrozenWeights
 
@@ -70,14 +72,15 @@ class Tagging:
         walk, decoder = self._ready()
         return self._source.transform(X, walk), decoder
 
-    def evidence(self, sentence: Any) -> Evidence:
-        """What an explanation of one sentence needs."""
-        encoded, decoder = self.prepared([sentence])
+    def evidence(self, X: Any, i: int) -> Evidence:
+        """What an explanation of sentence i needs."""
+        encoded, decoder = self.prepared(X)
+        one = slice(i, i + 1)
         encoder = self._source.encoder
         return Evidence(
             decoder=decoder,
-            encoded=encoded,
-            plain=self._source.transform([sentence]),
+            encoded=part(encoded, one),
+            plain=part(self._source.transform(X), one),
             weights=self._given[0],
             labels=self._labels,
             feature_name=encoder.feature_name,
@@ -94,24 +97,27 @@ class Tagging:
             encoded = self._source.transform(X)
             return strings.spell(self._labels, decoder.decode(encoded, fixed), encoded.starts)
         columns, lengths = self._source.cells(X, n_jobs)
+        documents = documents_of(X)
         starts = starts_of(lengths, len(columns[0]))
         run = self._run
         if len(columns[0]) > run:
             run = max(run, int(np.diff(starts).max()))  # no sentence is cut
 
-        def labels(part: slice) -> list[list[str]]:
+        def labels(some: slice) -> list[list[str]]:
             buffers: _Buffers | None = getattr(self._own, "buffers", None)
-            if buffers is None or buffers.run < run:
-                buffers = _Buffers(encoder, walk, decoder, run)
+            seen = around(starts, some, encoder.reach)
+            numbered = int(starts[seen.stop] - starts[seen.start])
+            if buffers is None or buffers.run < run or buffers.numbered < numbered:
+                buffers = _Buffers(encoder, walk, decoder, run, numbered)
                 if run == self._run:
                     self._own.buffers = buffers
-            return buffers.tag(columns, starts, part, fixed, self._labels)
+            return buffers.tag(columns, starts, documents, some, fixed, self._labels)
 
         parts = cut(starts, max(run, _NUMBERED) if n_jobs == 1 else run)
         if len(parts) == 1:
             return labels(parts[0])
         if n_jobs == 1:
-            return [found for part in parts for found in labels(part)]
+            return [found for some in parts for found in labels(some)]
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(n_jobs) as pool:
@@ -125,7 +131,7 @@ def cut(starts: NDArray[np.int64], size: int) -> list[slice]:
     [slice(0, 3, None), slice(3, 4, None), slice(4, 5, None)]
     """
     n = len(starts) - 1
-    if starts[-1] <= size:
+    if starts[-1] - starts[0] <= size:
         return [slice(0, n)]
     runs = []
     first = 0
@@ -138,14 +144,21 @@ def cut(starts: NDArray[np.int64], size: int) -> list[slice]:
 
 
 class _Buffers:
-    """One thread's memory to tag sentences in runs of at most `run` tokens."""
+    """One thread's memory to tag sentences in runs of at most `run` tokens, of at most `numbered`
+    that are numbered together."""
 
     def __init__(
-        self, encoder: FeatureEncoder, walk: template_features.Table, decoder: Decoder, run: int
+        self,
+        encoder: FeatureEncoder,
+        walk: template_features.Table,
+        decoder: Decoder,
+        run: int,
+        numbered: int,
     ) -> None:
         self.run = run
+        self.numbered = max(run, _NUMBERED, numbered)
         self._encoder = encoder
-        self._ids = encoder.buffer_for_words(max(run, _NUMBERED))
+        self._ids = encoder.buffer_for_words(self.numbered)
         self._words = encoder.words(self._ids)
         indptr, features, work = encoder.features.buffers_for(run)
         pairs = pair_indptr = pair_features = None
@@ -184,20 +197,25 @@ class _Buffers:
         self,
         columns: Sequence[list[str]],
         starts: NDArray[np.int64],
-        part: slice,
+        documents: NDArray[np.int64] | None,
+        some: slice,
         fixed: NDArray[np.int32] | None,
         labels: list[str],
     ) -> list[list[str]]:
-        """The labels of the sentences `part`, numbered together."""
-        self._encoder.number_run(self._runner, self._ids, self._words, columns, starts, part)
-        begin = starts[part.start]
-        places = starts[part.start : part.stop + 1] - begin if begin else starts[: part.stop + 1]
+        """The labels of the sentences `some`, numbered together with those that are looked at."""
+        seen = around(starts, some, self._encoder.reach)
+        self._encoder.number_run(
+            self._runner, self._ids, self._words, columns, starts, documents, seen
+        )
+        begin = starts[seen.start]
+        places = starts[some.start : some.stop + 1]
+        places = places - begin if begin else places
         found: list[list[str]] = []
         for run in cut(places, self.run):
             own = places[run.start : run.stop + 1]
             given = NO_LABELS if fixed is None else fixed[begin + own[0] : begin + own[-1]]
-            bad = self._runner.tag(own, own - own[0] if run.start else own, given)
+            bad = self._runner.tag(own, own - own[0] if own[0] else own, given)
             if bad >= 0:
-                raise no_legal_sequence(part.start + run.start + bad, fixed is not None)
+                raise no_legal_sequence(some.start + run.start + bad, fixed is not None)
             found += self._runner.spell(labels)
         return found

@@ -8,6 +8,10 @@
     regex("^[0-9.]+$")[0]       does the pattern match somewhere in the word? (\\" is a quote)
     lexicon("cities")[0]        B at the first word of an entry of that list, I inside it
     cluster("brown", 4)[0]      the first 4 steps of the word's path in that cluster tree
+    tags[0]                     the labels that the lower-cased word had in training
+    besttag[-1]                 the most frequent of them, how pure it is, and how often it came
+    elsewhere(lower, -1)        the words left of the same word elsewhere in the document, as a set
+    elsewhere(number)           how many others are near; elsewhere(case): how they are written
     bias                        always there
     pair:pos[0]                 looks at the previous label too: one weight per pair of labels
 
@@ -25,7 +29,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from seqpa.errors import SeqpaError, did_you_mean
-from seqpa.sequence.attributes import KINDS, Kind
+from seqpa.sequence import tag_dictionary
+from seqpa.sequence.attributes import CASE_CLASS, KINDS, Kind, kind_of
+from seqpa.sequence.elsewhere import ATTRIBUTE, CASE, KEYWORDS
 from seqpa.sequence.patterns import Pattern
 
 MAX_OFFSET = 99
@@ -62,7 +68,8 @@ class Attribute:
     def __str__(self) -> str:
         if self.kind is None:
             return str(self.column)
-        cells = [_quoted(a) if isinstance(a, str) else str(a) for a in self.arguments]
+        plain = self.is_set
+        cells = [_quoted(a) if isinstance(a, str) and not plain else str(a) for a in self.arguments]
         if self.column is not None:
             cells.append(self.column)
         return f"{self.kind}({', '.join(cells)})" if cells else self.kind
@@ -70,7 +77,41 @@ class Attribute:
     @property
     def is_flag(self) -> bool:
         """Whether "there" is its only value."""
-        return self.kind is not None and KINDS[self.kind].flag
+        return self.kind is not None and kind_of(self.kind).flag
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it may have several values at a token."""
+        return self.kind is not None and kind_of(self.kind).in_document
+
+    def looks_at(self, columns: Sequence[str]) -> tuple[int, Attribute | None, int]:
+        """Of a set: what is seen of the other tokens, of which attribute, how many tokens further.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            The columns of the data.
+
+        Returns
+        -------
+        mode : int
+            ATTRIBUTE, NUMBER or CASE of `seqpa.sequence.elsewhere`.
+        attribute : Attribute or None
+        shift : int
+
+        Examples
+        --------
+        >>> parse("elsewhere(lower, -2)").parts[0].attribute.looks_at(["word"])
+        (0, Attribute(kind='lower', arguments=(), column=None), -2)
+        """
+        name = str(self.arguments[0])
+        mode = ATTRIBUTE if len(self.arguments) > 1 else KEYWORDS[name]
+        if mode == CASE:
+            return mode, Attribute(CASE_CLASS), 0
+        if mode != ATTRIBUTE:
+            return mode, None, 0
+        own = Attribute(None, (), name) if name in columns else Attribute(name)
+        return mode, own, int(self.arguments[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,9 +311,13 @@ class _Parser:
             self.expect(":")
         else:
             self.at = start
+        begin = self.at
         parts = [self.part()]
         while self.take_mark("|"):
+            begin = begin if parts[0].attribute.is_set else self.at
             parts.append(self.part())
+            if parts[0].attribute.is_set or parts[-1].attribute.is_set:
+                raise self.fail(begin, "elsewhere() stands alone: it has several values at a token")
         self.skip_space()
         if self.at < len(self.text):
             raise self.fail(self.at, f"expected '|' or the end{self.but_found()}")
@@ -315,6 +360,8 @@ class _Parser:
         return int(text)
 
     def attribute(self, name: str, kind: Kind) -> Attribute:
+        if kind.in_document:
+            return self.elsewhere(name)
         arguments: list[int | str] = []
         column: str | None = None
         end = self.at
@@ -350,6 +397,34 @@ class _Parser:
             raise self.fail(end if not opened else self.at - 1, f"expected {name}({example})")
         first = column is None or column == self.columns[0]
         return Attribute(name, tuple(arguments), None if first else column)
+
+    def elsewhere(self, name: str) -> Attribute:
+        """What is seen where else the word stands: a column or attribute and an offset, or a
+        keyword alone."""
+        plain = [k for k, kind in KINDS.items() if kind.make and not kind.parameters]
+        known = [*self.columns, *plain, *tag_dictionary.ATTRIBUTES]
+        known.remove("bias")
+        self.expect("(")
+        self.skip_space()
+        start = self.at
+        found = self.take(_NAME)
+        if found is None:
+            raise self.fail(start, f"expected elsewhere(lower, -1){self.but_found()}")
+        if self.take_mark(","):
+            if found not in known:
+                raise self.fail(start, self.unknown(found, known))
+            self.skip_space()
+            at = self.at
+            shift = self.number("an offset such as -1")
+            if abs(shift) > MAX_OFFSET:
+                raise self.fail(at, f"an offset lies between -{MAX_OFFSET} and {MAX_OFFSET}")
+            self.expect(")")
+            return Attribute(name, (found, shift))
+        if found not in KEYWORDS:
+            what = "number, case, or an attribute and an offset: elsewhere(lower, -1)"
+            raise self.fail(start, f"expected {what}")
+        self.expect(")")
+        return Attribute(name, (found,))
 
     def string(self, meaning: str) -> str:
         self.skip_space()

@@ -167,6 +167,19 @@ class Learned:
             return self._fitted(self.trained).epoch
 
     @property
+    def source(self) -> FeatureSource:
+        """What makes features of sentences, for the weights to tag with."""
+        with self.lock:
+            if self.training is not None and (self.moved or self.live):
+                return self.training.source
+            return self._fitted(self.trained).source
+
+    @property
+    def stages(self) -> int:
+        """How many stages the weights to tag with have; 1 before training."""
+        return 2 if self.is_fitted and self.source.first is not None else 1
+
+    @property
     def scale(self) -> float | None:
         """The scale of probabilities; None before it was fitted."""
         with self.lock:

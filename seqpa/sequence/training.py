@@ -136,12 +136,15 @@ class TrainingState:
         self.settle()
         return self.weights.freeze(average)
 
-    def extend(self, X: Any, flat: Labels) -> Encoded:
-        """Encode more sentences; new features and labels get numbers and empty rows."""
+    def extend(self, X: Any, flat: Labels, online: bool = False) -> Encoded:
+        """Encode more sentences; new features and labels get numbers and empty rows.
+
+        online : as for `FeatureSource.extend`
+        """
         labels = with_new(self.labels, flat)
         check_labels(len(labels), self.source.n_pair_features)
         self.best = self.best_score = None  # its weights would not know the new features
-        encoded = self.source.extend(X)
+        encoded = self.source.extend(X, flat, online)
         self.labels = labels
         self.settle()
         return encoded

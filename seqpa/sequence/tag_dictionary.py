@@ -1,0 +1,329 @@
+"""Which labels a word had in training: the attributes `tags` and `besttag`.
+
+`tags` is the set of labels that the lower-cased word had, those below 2 % of its tokens left out;
+`besttag` is the most frequent of them, how pure the word is and how often it was seen with it.
+
+A word's own label must not tell itself what it is. In training a token's entry therefore comes from
+the sentences outside its block, one of ten that follow one another; a sentence that is learned
+online is met with what came before it. When tagging, an entry comes from all that was learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa.errors import SeqpaError
+from seqpa.sequence.folds import contiguous_folds
+from seqpa.sequence.resources import Arrays, ends_of, get_array, pack_strings, unpack_strings
+
+BLOCKS = 10
+UNKNOWN = "(unknown)"
+_MOST = 2**53  # counts beyond are no counts of tokens
+_NEVER = UNKNOWN, UNKNOWN
+
+Counts = dict[str, int]
+# The names of the attributes, in the order in which `told` gives their values.
+ATTRIBUTES = ("tags", "besttag")
+
+
+def told(counts: Mapping[str, int]) -> tuple[str, str]:
+    """The values of `tags` and `besttag` for a word that had these labels so many times.
+
+    Parameters
+    ----------
+    counts : mapping
+        How often the word had each label; none is zero.
+
+    Returns
+    -------
+    tags, besttag : str
+
+    Examples
+    --------
+    >>> told({"V": 6, "N": 93, "A": 1})
+    ('N V', 'N most 20+')
+    >>> told({"N": 1})
+    ('N', 'N all 1')
+    >>> told({})
+    ('(unknown)', '(unknown)')
+    """
+    if not counts:
+        return _NEVER
+    if len(counts) == 1:  # as most words
+        ((best, n),) = counts.items()
+        return best, f"{best} all {_bucket(n)}"
+    total = sum(counts.values())
+    often = [label for label, n in counts.items() if 50 * n >= total]  # at least 2 %
+    n = max(counts.values())
+    best = min([label for label, m in counts.items() if m == n])
+    return " ".join(sorted(often)), f"{best} {purity(n, total)} {_bucket(n)}"
+
+
+def _bucket(n: int) -> str:
+    return "1" if n == 1 else "2-4" if n < 5 else "5-19" if n < 20 else "20+"
+
+
+def purity(n: int, total: int) -> str:
+    """How pure n of a total are: all of it, over 80 %, or less.
+
+    Parameters
+    ----------
+    n, total : int
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> purity(3, 3), purity(5, 6), purity(4, 5)
+    ('all', 'most', 'some')
+    """
+    return "all" if n == total else "most" if 5 * n > 4 * total else "some"
+
+
+class TagDictionary:
+    """How often each lower-cased word had each label.
+
+    Examples
+    --------
+    >>> known = TagDictionary()
+    >>> known.add(["So", "it", "so"], ["A", "P", None])
+    ['so', 'it']
+    >>> known.values(0, ["SO", "is"]), known.values(1, ["it"])
+    (['A', '(unknown)'], ['P all 1'])
+    """
+
+    def __init__(self) -> None:
+        # Of each word its counts and, once somebody asked, its values.
+        self._entries: dict[str, tuple[Counts, tuple[str, str] | None]] = {}
+
+    @property
+    def counts(self) -> dict[str, Counts]:
+        """How often each word had each label."""
+        return {word: counts for word, (counts, _) in self._entries.items()}
+
+    def values(self, which: int, words: Collection[str]) -> list[str | None]:
+        """The values of `ATTRIBUTES[which]` for words, as tagging sees them.
+
+        Parameters
+        ----------
+        which : int
+            0 for `tags`, 1 for `besttag`.
+        words : collection of str
+            In any case.
+
+        Returns
+        -------
+        list of str
+        """
+        return [self.entry(word.lower())[which] for word in words]
+
+    def entry(self, word: str) -> tuple[str, str]:
+        """The values of a word as tagging sees them.
+
+        Parameters
+        ----------
+        word : str
+            In lower case.
+
+        Returns
+        -------
+        tags, besttag : str
+        """
+        found = self._entries.get(word)
+        if found is None:
+            return _NEVER
+        counts, values = found
+        if values is None:
+            values = told(counts)
+            self._entries[word] = counts, values
+        return values
+
+    def add(self, words: Sequence[str], labels: Sequence[str | None]) -> list[str]:
+        """Count the labels of more tokens, at one stroke.
+
+        Parameters
+        ----------
+        words : sequence of str
+            The words of all tokens.
+        labels : sequence of str or None
+            Their labels; None where one is not given.
+
+        Returns
+        -------
+        list of str
+            The lower-cased words whose values have changed.
+        """
+        new: dict[str, tuple[Counts, tuple[str, str] | None]] = {}
+        changed = []
+        for word, counts in self._with(words, labels).items():
+            values = told(counts)
+            if word not in self._entries or self._entries[word][1] != values:
+                changed.append(word)
+            new[word] = counts, values
+        self._entries.update(new)
+        return changed
+
+    def _with(self, words: Iterable[str], labels: Iterable[str | None]) -> dict[str, Counts]:
+        """The entries that these tokens change, as they will be."""
+        new: dict[str, Counts] = {}
+        for word, label in zip(map(str.lower, words), labels, strict=True):
+            if label is None:
+                continue
+            own = new.get(word)
+            if own is None:
+                own = new[word] = self._copied(word)
+            own[label] = own.get(label, 0) + 1
+        return new
+
+    def _copied(self, word: str) -> Counts:
+        found = self._entries.get(word)
+        return {} if found is None else dict(found[0])
+
+    def jackknifed(
+        self,
+        words: Sequence[str],
+        labels: Sequence[str | None],
+        starts: NDArray[np.int64],
+    ) -> tuple[list[tuple[str, str]], NDArray[np.int64]]:
+        """What training sees of tokens that have been added: entries without the token's own block.
+
+        Parameters
+        ----------
+        words : sequence of str
+            The words of all tokens.
+        labels : sequence of str or None
+            Their labels.
+        starts : int64 (sentences + 1,)
+            Where each sentence begins, and the end of the last.
+
+        Returns
+        -------
+        values : list of (str, str)
+            Distinct entries: `tags` and `besttag`.
+        which : int64 (tokens,)
+            The number of each token's entry among them.
+        """
+        distinct: dict[tuple[str, int], int] = {}
+        which = np.empty(len(words), np.int64)
+        own: list[Counts] = []
+        lower: list[str] = []
+        for block, sentences in enumerate(contiguous_folds(len(starts) - 1, BLOCKS)):
+            begin, end = int(starts[sentences.start]), int(starts[sentences.stop])
+            for i in range(begin, end):
+                word = words[i].lower()
+                place = distinct.setdefault((word, block), len(own))
+                if place == len(own):
+                    own.append({})
+                    lower.append(word)
+                which[i] = place
+                label = labels[i]
+                if label is not None:
+                    own[place][label] = own[place].get(label, 0) + 1
+        values = []
+        for word, counts in zip(lower, own, strict=True):
+            rest = self._entries[word][0] if word in self._entries else {}
+            if counts:
+                rest = {k: n - counts.get(k, 0) for k, n in rest.items() if n > counts.get(k, 0)}
+            values.append(told(rest))
+        return values, which
+
+    def progressive(
+        self,
+        words: Sequence[str],
+        labels: Sequence[str | None],
+        starts: NDArray[np.int64],
+    ) -> tuple[list[tuple[str, str]], NDArray[np.int64]]:
+        """What learning online sees of tokens that have not been added: what came before.
+
+        Parameters
+        ----------
+        words, labels, starts
+            As for `jackknifed`.
+
+        Returns
+        -------
+        values, which
+            As for `jackknifed`.
+        """
+        values: list[tuple[str, str]] = []
+        since: dict[str, Counts] = {}
+        for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            lower = [word.lower() for word in words[begin:end]]
+            for word in lower:
+                values.append(told(since[word]) if word in since else self.entry(word))
+            if end < len(words):
+                for word, label in zip(lower, labels[begin:end], strict=True):
+                    if label is not None:
+                        if word not in since:
+                            since[word] = self._copied(word)
+                        since[word][label] = since[word].get(label, 0) + 1
+        return values, np.arange(len(words))
+
+    def to_arrays(self, name: str) -> Arrays:
+        """All counts as arrays.
+
+        Parameters
+        ----------
+        name : str
+            The arrays' names begin with it.
+
+        Returns
+        -------
+        dict of arrays
+        """
+        known = self.counts
+        labels = sorted({label for counts in known.values() for label in counts})
+        number = {label: k for k, label in enumerate(labels)}
+        pairs = [pair for counts in known.values() for pair in counts.items()]
+        sizes = [len(counts) for counts in known.values()]
+        return (
+            pack_strings(f"{name}.words", list(known))
+            | pack_strings(f"{name}.labels", labels)
+            | {
+                f"{name}.sizes": np.array(sizes, np.int64),
+                f"{name}.which": np.array([number[label] for label, _ in pairs], np.int32),
+                f"{name}.counts": np.array([n for _, n in pairs], np.int64),
+            }
+        )
+
+    def fill(self, arrays: Mapping[str, NDArray], name: str) -> None:
+        """The inverse of `to_arrays`; anything that it cannot have written is a SeqpaError.
+
+        Parameters
+        ----------
+        arrays : mapping of arrays
+            Those of a model file.
+        name : str
+            As for `to_arrays`.
+        """
+        words = unpack_strings(arrays, f"{name}.words")
+        labels = unpack_strings(arrays, f"{name}.labels")
+        sizes = get_array(arrays, f"{name}.sizes", np.int64)
+        which = get_array(arrays, f"{name}.which", np.int32)
+        numbers = get_array(arrays, f"{name}.counts", np.int64)
+        where = f"damaged model: {name}"
+        if len(sizes) != len(words) or len(which) != len(numbers):
+            raise SeqpaError(f"{where} has arrays of different lengths")
+        if len(sizes) and sizes.min() < 1:
+            raise SeqpaError(f"{where} has a word without labels")
+        if len(which) and (which.min() < 0 or which.max() >= len(labels)):
+            raise SeqpaError(f"{where} has a label that is not there")
+        if len(numbers) and (numbers.min() < 1 or numbers.max() > _MOST):
+            raise SeqpaError(f"{where} has a count that is none")
+        ends = ends_of(sizes, len(which), f"{name}.sizes")
+        told_labels = [labels[k] for k in which.tolist()]
+        told_counts = numbers.tolist()
+        counts: dict[str, Counts] = {}
+        for word, end, size in zip(words, ends, sizes.tolist(), strict=True):
+            pairs = zip(told_labels[end - size : end], told_counts[end - size : end], strict=True)
+            counts[word] = dict(pairs)
+            if len(counts[word]) != size:
+                raise SeqpaError(f"{where} has a word with the same label twice")
+        if len(counts) != len(words):
+            raise SeqpaError(f"{where} has the same word twice")
+        self._entries = {word: (own, None) for word, own in counts.items()}
