@@ -73,6 +73,8 @@ CONTENTS = {
             "migrating-from-sklearn-crfsuite",
             "migrating-from-crfsuite",
             "migrating-from-scikit-learn",
+            "migrating-from-nltk",
+            "migrating-from-spacy",
         ],
         "Reference": [
             "command-line",

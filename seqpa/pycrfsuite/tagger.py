@@ -49,8 +49,10 @@ class ParsedDump:
 
 
 class Tagger:
-    """Tags sequences with a model: one that `Trainer` wrote, any of seqpa's whose tokens are
-    features, or one of CRFsuite itself.
+    """Tags sequences with a model of seqpa or of CRFsuite.
+
+    A model is one that `Trainer` wrote, any of seqpa's whose tokens are features, or one of
+    CRFsuite itself.
 
     Examples
     --------

@@ -51,16 +51,7 @@ class BaseTrainer:
     verbose: bool = True
     random_state: Any = 0
     trained_: Trained
-    _algorithm: str
-    _values: dict[str, Any]
-    _data: list[tuple[list[Any], list[Any], int]]
-
-    def __new__(cls, *_args: Any, **_named: Any) -> BaseTrainer:
-        """Nothing appended, L-BFGS selected: a subclass need not call __init__, as with theirs."""
-        made = super().__new__(cls)
-        made._data = []
-        made._select("lbfgs")
-        return made
+    _algorithm: str = "lbfgs"
 
     def __init__(
         self,
@@ -75,6 +66,20 @@ class BaseTrainer:
             self.set_params(params)
         self.verbose = verbose
         self.random_state = random_state
+
+    # A subclass need not call __init__, as with python-crfsuite.
+
+    @property
+    def _data(self) -> list[tuple[list[Any], list[Any], int]]:
+        """The sequences: items, labels, group."""
+        return self.__dict__.setdefault("_sequences", [])
+
+    @property
+    def _values(self) -> dict[str, Any]:
+        """The parameters of the algorithm by name."""
+        if "_chosen" not in self.__dict__:
+            self._chosen = {p.name: p.default for p in PARAMETERS[self._algorithm]}
+        return self._chosen
 
     def message(self, message: str) -> None:
         """Called with every line of the log; prints it where `verbose` is True.
@@ -131,11 +136,8 @@ class BaseTrainer:
         if name not in PARAMETERS or type != "crf1d":
             near = did_you_mean(algorithm, [*PARAMETERS, *ALIASES]) if type == "crf1d" else ""
             raise SeqpaError(f"Bad arguments: algorithm={algorithm!r}, type={type!r}{near}")
-        self._select(name)
-
-    def _select(self, algorithm: str) -> None:
-        self._algorithm = algorithm
-        self._values = {p.name: p.default for p in PARAMETERS[algorithm]}
+        self._algorithm = name
+        self.__dict__.pop("_chosen", None)
 
     def params(self) -> list[str]:
         """The names of the parameters of the chosen algorithm.
