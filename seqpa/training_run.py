@@ -426,8 +426,9 @@ def evaluate_labels(
     training_words: Collection[str] | None,
     cost: Any,
 ) -> Evaluation:
-    """Compare given predictions; the cost also covers labels that are new to the tagger, and
-    tokens without a label are left out.
+    """Compare given predictions.
+
+    The cost also covers labels that are new to the tagger; tokens without a label are left out.
 
     Parameters
     ----------

@@ -101,11 +101,6 @@ class SequenceTagger:
     warm_start : `fit` goes on from the present weights instead of starting from zero
     batch_size : so many sentences make one step: a small quadratic programme instead of a formula
         (algorithms "pa-i", "pa-ii" and "pa-ls"); smoother, and slower
-    stages : 1, or 2 for a second tagger that also sees the labels which a first one gives, here and
-        to the same words and spans elsewhere in the document; six times the training
-    seeds : int
-        Train on so many random orders of the sentences, at the same time where there are cores, and
-        tag with the mean of their weights: steadier, often a little better, as fast in tagging
     taggers : {column: a trained SequenceTagger, or the file of one}
         Columns that are predicted, in this order; each may look at those that are given and at
         those before it. Tokens need not have them. The model file holds the taggers too.
@@ -117,6 +112,11 @@ class SequenceTagger:
         On what `fit` fits the scale of probabilities (see `calibrate`): the dev set, if there is
         one; five parts of the training sentences, each with a tagger trained on the others, which
         takes five times as long again; or nothing
+    stages : 1, or 2 for a second tagger that also sees the labels which a first one gives, here and
+        to the same words and spans elsewhere in the document; six times the training
+    seeds : int
+        Train on so many random orders of the sentences, at the same time where there are cores, and
+        tag with the mean of their weights: steadier, often a little better, as fast in tagging
 
     Attributes
     ----------
