@@ -387,6 +387,7 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
         jackknife={name: column.folds for name, column in config.columns.items()} or FOLDS,
         calibration=learner.calibration,
         stages=learner.stages,
+        seeds=learner.seeds,
     )
 
 
