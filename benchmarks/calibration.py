@@ -38,8 +38,8 @@ NOTES = """\
 Expected calibration error (ECE) over 15 bins, of the labels' and of the spans' probabilities; the
 score (span F1, or accuracy) of all sentences, and of the surest 80 and 50 %; seconds of processor
 time for training with the fitting of the scale, and for the probabilities of the test part,
-features included. CRFsuite: `pa` with 10 iterations, `lbfgs` with c1 = 0.1, c2 = 0.01 and 100, through
-python-crfsuite, whose probabilities come label by label; it has none of spans.
+features included. CRFsuite: `pa` with 10 iterations, `lbfgs` with c1 = 0.1, c2 = 0.01 and 100,
+through python-crfsuite, whose probabilities come label by label; it has none of spans.
 """
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from online_tagger import missing_labels, one_by_one, updates
+from online_tagger import late_labels, missing_labels, one_by_one, updates
 from results import machine, table, write
 from scipy import sparse
 
@@ -235,6 +235,7 @@ PARTS: dict[str, tuple[str, Callable[[bool], str]]] = {
     "drift": ("One example at a time: a world that changes", drift),
     "taggers": ("One sentence at a time: taggers", one_by_one),
     "missing-labels": ("Taggers that learn from some of the labels", missing_labels),
+    "late-labels": ("Taggers that meet half of the labels late", late_labels),
     "updates": ("Taggers: which wrong sequence is pushed down", updates),
 }
 

@@ -1,8 +1,9 @@
-"""Taggers, one sentence at a time: time against the size of the model, missing labels, updates.
+"""Taggers, one sentence at a time: time and size of the model, missing and late labels, updates.
 
 Parts of `online.py`, each a function of `quick` that returns its Markdown; CoNLL-2000 is found
-through SEQPA_DATA. Ours has the templates of CRFsuite's own tutorial. python-crfsuite cannot
-learn one sentence more, so what stands beside ours is training on all sentences so far.
+through SEQPA_DATA, late labels come from the corpus of the project. Ours has the templates of
+CRFsuite's own tutorial. python-crfsuite cannot learn one sentence more, so what stands beside ours
+is training on all sentences so far.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 import statistics
 import tempfile
+from collections import Counter
 from pathlib import Path
 from time import process_time as clock
 from typing import Any
@@ -21,8 +23,10 @@ from results import table
 
 from seqpa import SequenceTagger
 from seqpa.data import read
+from seqpa.experiments import figures
 
 SEEDS = (1, 2, 3)
+PICTURE = Path(__file__).with_name("online-taggers.png")
 NO_DATA = "CoNLL-2000 is not at hand: name the folder of the corpora with SEQPA_DATA."
 
 
@@ -50,6 +54,7 @@ def one_by_one(quick: bool) -> str:
     # Eight times as large: the same sentences with every word renamed.
     sizes = [500, 1000, 2000] if quick else [500, 1000, 2000, 4000, known, 2 * known, 8 * known]
     lines = []
+    ours, theirs = [], []
     tagger, done = new_tagger(), 0
     for size in sizes:
         while done < size:
@@ -65,12 +70,52 @@ def one_by_one(quick: bool) -> str:
             tagger.learn_one(tokens, labels)
             predicting.append(between - begun)
             learning.append(clock() - between)
-        theirs = "" if size > known else f"{1000 * retrained(X[:size], y[:size]):,.0f}"
+        if size <= known:
+            theirs.append(1000 * retrained(X[:size], y[:size]))
         times = [1000 * statistics.median(spent) for spent in (predicting, learning)]
-        lines.append([f"{size:,}", *(f"{t:.3f}" for t in times), f"{sum(times):.3f}", theirs])
+        ours.append(sum(times))
+        anew = f"{theirs[-1]:,.0f}" if size <= known else ""
+        lines.append([f"{size:,}", *(f"{t:.3f}" for t in times), f"{ours[-1]:.3f}", anew])
+    draw(sizes, {"seqpa: predict and learn one": ours, "python-crfsuite: train anew": theirs})
     head = ["sentences so far", "predict, ms", "learn, ms", "both", "python-crfsuite anew, ms"]
     length = np.mean([len(tokens) for tokens in X[known:]])
-    return table(head, lines) + f"\n\nMedians over {tested} sentences of {length:.0f} tokens."
+    fitted = new_tagger(epochs=1).fit(X[:1000], y[:1000])
+    calls = [
+        f"{1e6 * empty_call(one):.0f} µs ({name})"
+        for name, one in (("fitted", fitted), ("while it learns", tagger))
+    ]
+    return (
+        table(head, lines)
+        + f"\n\nMedians over {tested} sentences of {length:.0f} tokens. A call of `predict_one` "
+        f"with no token takes {' and '.join(calls)}.\n\n"
+        f"![Time for one sentence more as the model grows]({PICTURE.name})"
+    )
+
+
+def empty_call(tagger: SequenceTagger) -> float:
+    """Seconds of a prediction that has nothing to predict."""
+    calls = 2000
+    times = []
+    for _ in range(5):
+        begun = clock()
+        for _ in range(calls):
+            tagger.predict_one([])
+        times.append((clock() - begun) / calls)
+    return min(times)
+
+
+def draw(sizes: list[int], found: dict[str, list[float]]) -> None:
+    """What one sentence more takes, against the sentences so far."""
+    figure, panels = figures.panels(1, 1, width=5.5, height=3.8)
+    axes = panels[0, 0]
+    for place, (name, times) in enumerate(found.items()):
+        figures.curve(axes, sizes[: len(times)], times, name, place)
+    axes.set_xlabel("sentences in the model")
+    axes.set_ylabel("ms for one sentence more")
+    for axis in "xy":
+        figures.logarithmic(axes, axis)
+    figures.legend(axes)
+    PICTURE.write_bytes(figures.render(figure, "png"))
 
 
 def retrained(X: list[Any], y: list[Any]) -> float:
@@ -107,6 +152,48 @@ def missing_labels(quick: bool) -> str:
         lines.append([f"{100 * share:.0f} %", told(tokens), told(sentences)])
     head = ["labels given", "of all tokens, F1", "in whole sentences, F1"]
     return table(head, lines) + f"\n\nTen epochs, PA-I, mean ± sd of {len(SEEDS)} seeds."
+
+
+def late_labels(quick: bool) -> str:
+    """Half of the labels are given in the first half of the sentences, the others in the second."""
+    news = Path(__file__).parents[1] / "corpora" / "news"
+    train, test = (
+        read(news / f"{part}.conll", columns=["word", "label", "_"]) for part in ("train", "test")
+    )
+    X, y = (train.X[::5], train.y[::5]) if quick else (train.X, train.y)
+    half = len(X) // 2
+    # By how frequent they are, every second one: both halves have frequent and rare labels.
+    ranked = [label for label, _ in Counter(label for own in y for label in own).most_common()]
+    early = set(ranked[::2])
+    lines = []
+    for replay in (0, 1, 5):
+        scores = []
+        for seed in SEEDS:
+            tagger = SequenceTagger("pos", average=False, random_state=seed)
+            of_seed = []
+            for given, part in ((early, slice(half)), (set(ranked) - early, slice(half, None))):
+                for tokens, labels in zip(X[part], y[part], strict=True):
+                    own = [label if label in given else None for label in labels]
+                    if any(own):
+                        tagger.learn_one(tokens, own, replay=replay)
+                of_seed.append(right_among(test, tagger, early))
+            of_seed += [
+                right_among(test, tagger, those) for those in (set(ranked) - early, set(ranked))
+            ]
+            scores.append(of_seed)
+        lines.append([str(replay), *(told(list(column)) for column in zip(*scores, strict=True))])
+    head = ["replay", "early labels after half, %", "at the end", "late labels, %", "all, %"]
+    return table(head, lines) + (
+        f"\n\nOne pass, one sentence at a time, the last weights, parts of speech of corpora/news; "
+        f"accuracy on the test tokens with early or late labels, mean ± sd of {len(SEEDS)} seeds."
+    )
+
+
+def right_among(test: Any, tagger: SequenceTagger, labels: set[str]) -> float:
+    """The accuracy in % on tokens of these labels."""
+    predicted = [label for own in tagger.predict(test) for label in own]
+    pairs = [(g, p) for g, p in zip(test.labels, predicted, strict=True) if g in labels]
+    return 100 * sum(g == p for g, p in pairs) / len(pairs)
 
 
 def updates(quick: bool) -> str:

@@ -73,8 +73,11 @@ CONTENTS = {
             "migrating-from-sklearn-crfsuite",
             "migrating-from-crfsuite",
             "migrating-from-scikit-learn",
+            "migrating-from-nltk",
+            "migrating-from-spacy",
         ],
         "Reference": [
+            "command-line",
             "templates",
             "costs-and-hierarchies",
             "configuration",

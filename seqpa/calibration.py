@@ -9,8 +9,8 @@ tells how good the answers are if only the surest are given.
 >>> tagger = SequenceTagger(["word[0]"], random_state=1).fit(X, y)
 >>> told = tagger.predict_with_probability(X)
 >>> probabilities, right = token_outcomes(y, told)
->>> right.all(), len(probabilities)
-(True, 5)
+>>> right.tolist()
+[True, True, True, True, True]
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ def expected_calibration_error(
 ) -> float:
     """By how much probabilities and shares of right answers differ, on average.
 
-    Σ answers/n · |accuracy − confidence| over the bins of `reliability` (Guo and others 2017, Eq. 3).
+    Σ answers/n · |accuracy − confidence| over the bins of `reliability` (Guo and others 2017,
+    Eq. 3).
 
     Parameters
     ----------

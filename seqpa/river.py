@@ -7,7 +7,7 @@ They are seqpa's estimators, with all their parameters, and river's at once: `le
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 try:
@@ -16,6 +16,8 @@ except ImportError as error:  # pragma: no cover
     raise ImportError("seqpa.river needs river: pip install river") from error
 
 from seqpa import estimators
+from seqpa.errors import NotTrainedError
+from seqpa.sequence import tagger
 
 __all__ = [
     "EllipsoidClassifier",
@@ -27,6 +29,7 @@ __all__ = [
     "PARegressor",
     "PAUniclass",
     "PerceptronClassifier",
+    "SequenceTagger",
 ]
 
 
@@ -100,3 +103,74 @@ class PARegressor(estimators.PARegressor, base.Regressor):  # noqa: D101
 
 class PAUniclass(estimators.PAUniclass, base.AnomalyDetector):  # noqa: D101
     __doc__ = estimators.PAUniclass.__doc__
+
+
+class SequenceTagger(tagger.SequenceTagger, base.Estimator):
+    """`seqpa.SequenceTagger` with river's company: `clone`, pipelines that end in it, its repr.
+
+    An example is a sentence: ``learn_one(tokens, labels)``, ``predict_one(tokens)``. All parameters
+    and methods are those of `seqpa.SequenceTagger`; the last weights tag, not their mean, so that
+    what was learned shows at once.
+
+    Parameters
+    ----------
+    features : "auto", a preset, a list of templates, a function, or None, default "auto"
+        What is seen of a token.
+    columns : sequence of str, default ("word",)
+        Names of the cells of a tuple token.
+    algorithm : str, default "pa-i"
+        The step.
+    C : float, default 0.02
+        Aggressiveness.
+    average : bool, default False
+        Tag with the mean of all weights.
+    random_state : None, an int or a generator, default None
+        For what is drawn at random.
+
+    Examples
+    --------
+    >>> tagger = SequenceTagger(["word[0]"])
+    >>> tagger.predict_one(["so", "it"])
+    [None, None]
+    >>> _ = tagger.learn_one(["so", "it", "is"], ["A", "P", "V"])
+    >>> tagger.predict_one(["it", "is"])
+    ['P', 'V']
+    >>> tagger.clone().predict_one(["it"])
+    [None]
+    """
+
+    def __init__(
+        self,
+        features: Any = "auto",
+        columns: Any = ("word",),
+        algorithm: str = "pa-i",
+        C: float = 0.02,
+        average: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            features,
+            columns,
+            algorithm=algorithm,
+            C=C,
+            average=average,
+            random_state=random_state,
+        )
+
+    def predict_one(self, tokens: Sequence[Any]) -> list[Any]:
+        """The best labels of one sentence; None for each token before anything was learned.
+
+        Parameters
+        ----------
+        tokens : list of tokens
+            The sentence.
+
+        Returns
+        -------
+        list
+            A label for each token.
+        """
+        try:
+            return super().predict_one(tokens)
+        except NotTrainedError:
+            return [None] * len(tokens)

@@ -387,6 +387,7 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
         jackknife={name: column.folds for name, column in config.columns.items()} or FOLDS,
         calibration=learner.calibration,
         stages=learner.stages,
+        seeds=learner.seeds,
     )
 
 
@@ -425,8 +426,9 @@ def evaluate_labels(
     training_words: Collection[str] | None,
     cost: Any,
 ) -> Evaluation:
-    """Compare given predictions; the cost also covers labels that are new to the tagger, and
-    tokens without a label are left out.
+    """Compare given predictions.
+
+    The cost also covers labels that are new to the tagger; tokens without a label are left out.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqpa import SeqpaError, SequenceTagger
+from seqpa.array_files import write_file
 from seqpa.calibration import (
     expected_calibration_error,
     reliability,
@@ -23,6 +24,7 @@ from seqpa.calibration import (
 )
 from seqpa.data import Corpus
 from seqpa.evaluate import evaluate
+from seqpa.model import read_model
 from seqpa.sequence.marginals import Probabilities
 from seqpa.sequence.scale import highest
 
@@ -114,6 +116,20 @@ def test_the_scale_goes_where_the_weights_go(tmp_path: Path) -> None:
     again = SequenceTagger(["word[0]"], random_state=0, epochs=2).load_state(tmp_path / "state")
     assert again.probability_scale_ == scale
     assert tagger.fit(X, Y).probability_scale_ == 1.0  # other weights
+
+
+@pytest.mark.parametrize("scale", [0, -1.0, 1e300, "2", True, [1.0]])
+def test_a_scale_that_none_can_be_is_refused(tmp_path: Path, scale: Any) -> None:
+    SequenceTagger(["word[0]"]).fit([["a"]], [["A"]]).save(tmp_path / "model")
+    model = read_model(tmp_path / "model")
+    header = {name: value for name, value in model.header.items() if name != "checksum"}
+    arrays = {name: array.copy() for name, array in model.arrays.items()}
+    write_file(tmp_path / "other", "model", {**header, "scale": scale}, arrays)
+    with pytest.raises(SeqpaError, match="its scale is"):
+        SequenceTagger.load(tmp_path / "other")
+    del header["scale"]  # as earlier versions wrote it
+    write_file(tmp_path / "earlier", "model", header, arrays)
+    assert SequenceTagger.load(tmp_path / "earlier").probability_scale_ == 1.0
 
 
 def test_labels_that_are_missing_new_or_illegal() -> None:

@@ -621,7 +621,7 @@ def test_evaluate_prints_what_matters_and_everything_if_asked(run: Run, model: P
     status, out, _ = run("evaluate", model, NEWS / "test.conll")
     assert status == 0
     assert re.match(r"F1 \d+\.\d\d  \(precision ", out)
-    for part in ("known words", " new ", "mean cost", "macro mean", "most frequent mistakes"):
+    for part in ("known words", " new ", ", cost ", "macro mean", "most frequent mistakes"):
         assert part in out
     assert "B-person" not in out
     everything = [word for name in ("label", "span", "confusion") for word in ("--by", name)]

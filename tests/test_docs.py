@@ -303,7 +303,15 @@ PUBLIC = (  # modules all of whose public names the reference has
     "seqpa.nltk",
     "seqpa.schemes",
     "seqpa.sequence.bounds",
-    "seqpa.sklearn_crfsuite",
+    "seqpa.pycrfsuite.items",
+    "seqpa.pycrfsuite.log",
+    "seqpa.pycrfsuite.tagger",
+    "seqpa.pycrfsuite.trainer",
+    "seqpa.sklearn",
+    "seqpa.sklearn_crfsuite.estimator",
+    "seqpa.sklearn_crfsuite.metrics",
+    "seqpa.sklearn_crfsuite.utils",
+    "seqpa.tables",
 )
 # Without an underscore, but tools of the package itself.
 INTERNAL = {

@@ -24,10 +24,23 @@ PUBLIC = [
     "seqpa.nltk",
     "seqpa.schemes",
     "seqpa.sequence.bounds",
+    "seqpa.sklearn",
     "seqpa.sklearn_crfsuite",
+    "seqpa.sklearn_crfsuite.metrics",
+    "seqpa.sklearn_crfsuite.utils",
+    "seqpa.tables",
 ]
 # What stands behind them.
 INSIDE = [
+    "seqpa.pycrfsuite.crfsuite_file",
+    "seqpa.pycrfsuite.importing",
+    "seqpa.pycrfsuite.items",
+    "seqpa.pycrfsuite.log",
+    "seqpa.pycrfsuite.parameters",
+    "seqpa.pycrfsuite.tagger",
+    "seqpa.pycrfsuite.trainer",
+    "seqpa.sklearn_crfsuite.eli5",
+    "seqpa.sklearn_crfsuite.estimator",
     "seqpa.core.batch",
     "seqpa.core.bounds",
     "seqpa.core.costs",

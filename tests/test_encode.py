@@ -488,6 +488,88 @@ def test_tokens_of_many_features_nested_ones_and_repeated_ones() -> None:
     assert encoder.feature_names() == list(dict.fromkeys(name for one in found for name in one))
 
 
+class NaiveEncoder:
+    """A Python dict from strings to numbers: what the tables of the kernel must come to."""
+
+    def __init__(self, cutoff: int) -> None:
+        self.numbers: dict[str, int] = {}
+        self.cutoff = cutoff
+
+    def encode(self, corpus, grow: bool) -> list[dict[str, float]]:
+        flat = [token for sentence in corpus for token in sentence]
+        found = []
+        for token in flat:
+            sums: dict[str, float] = {}
+            entries = token.items() if isinstance(token, dict) else [(name, 1) for name in token]
+            for name, value in entries:
+                if value:
+                    feature = f"{name}:{value}" if isinstance(value, str) else name
+                    sums[feature] = sums.get(feature, 0.0) + (
+                        1.0 if isinstance(value, str) else float(value)
+                    )
+            found.append(sums)
+        if grow:
+            tokens = [feature for sums in found for feature in sums]
+            for feature in tokens:
+                if tokens.count(feature) >= self.cutoff:
+                    self.numbers.setdefault(feature, len(self.numbers))
+        return [{f: v for f, v in sums.items() if f in self.numbers} for sums in found]
+
+
+names = st.text("ab:é€\U0001f600", max_size=3)
+plain_tokens = st.one_of(
+    st.lists(names, max_size=5),
+    st.dictionaries(
+        names, st.one_of(names.filter(bool), st.booleans(), st.integers(1, 3)), max_size=5
+    ),
+)
+plain_corpora = st.lists(st.lists(plain_tokens, max_size=4), max_size=4)
+
+
+@pytest.mark.pure
+@settings(max_examples=150)
+@given(
+    st.lists(st.tuples(st.sampled_from(["extend", "tag", "fail", "copy"]), plain_corpora)),
+    st.data(),
+)
+def test_tables_of_features_are_a_dict(steps, data) -> None:
+    """Lists and dicts in any turn, cutoffs, errors on the way, copies: numbers as of a dict."""
+    cutoff = data.draw(st.integers(1, 2))
+    encoder, naive = DictEncoder(cutoff), NaiveEncoder(cutoff)
+    for step, corpus in steps:
+        if step == "copy":
+            encoder = pickle.loads(pickle.dumps(encoder))
+        elif step == "fail":
+            with pytest.raises(SeqpaError):
+                encoder.extend_transform([*corpus, [["new", 3]]])
+        else:
+            call = encoder.extend_transform if step == "extend" else encoder.transform
+            encoded = call(corpus)
+            expected = naive.encode(corpus, step == "extend")
+            assert [token_of(encoder, encoded, i) for i in range(len(expected))] == expected
+        assert encoder.feature_names() == list(naive.numbers)
+
+
+@pytest.mark.pure
+def test_tables_of_features_grow() -> None:
+    encoder = DictEncoder()
+    words = [f"w{i}" for i in range(3000)]
+    encoder.fit_transform([[[word]] for word in words[:1500]])
+    encoder.extend_transform([[{"x": word}] for word in words[:1500]])
+    encoder.extend_transform([[[word]] for word in words])
+    assert encoder.feature_names() == [
+        *words[:1500],
+        *[f"x:{word}" for word in words[:1500]],
+        *words[1500:],
+    ]
+    for form in ([[[word]] for word in words], [[{word: True}] for word in words]):
+        numbers = encoder.transform(form).features.tolist()
+        assert numbers == [*range(1500), *range(3000, 4500)]
+    whole = encoder.transform([[[f"x:{word}"]] for word in words])
+    parts = encoder.transform([[{"x": word}] for word in words])
+    assert whole.features.tolist() == parts.features.tolist() == list(range(1500, 3000))
+
+
 def test_dicts_with_cutoff_and_pruning() -> None:
     corpus = [[{"w": "a", "x": 2.0}, {"w": "b", "x": -1.5}], [["w:a", "z"], {"w": "c"}]]
     encoder = DictEncoder(cutoff=2)

@@ -21,6 +21,8 @@ from seqpa.core.kernels import Kernel
 from seqpa.core.mira import PrototypeLearner
 from seqpa.errors import SeqpaError
 from seqpa.experiments import EXPERIMENTS, find
+from seqpa.experiments.active import Curve, labels_for
+from seqpa.experiments.active_trials import TaggerTask, VectorTask, ask_tagger, ask_vectors
 from seqpa.experiments.data import SOURCES, folder_of, load
 from seqpa.experiments.ellipsoid import separable
 from seqpa.experiments.figures import curve, mean_and_half_width, panels
@@ -395,3 +397,34 @@ def test_report_shows_claims_with_verdicts_and_the_stand_in() -> None:
     assert "**Stand-in data**" in report
     assert files == outcome.files()
     assert markdown_table(("a",), [(1,)]) == "| a |\n|---|\n| 1 |"
+
+
+def test_labels_that_a_score_takes() -> None:
+    """Read off a line over log labels; a score that is never reached takes no number."""
+    curve = Curve(np.array([20.0, 80.0, 320.0]), np.array([0.6, 0.8, 0.7]), full=0.9)
+    assert labels_for(curve, 0.5) == 20.0
+    assert labels_for(curve, 0.7 / 0.9) == pytest.approx(40.0)  # the first time, halfway in log
+    assert np.isnan(labels_for(curve, 0.95))
+
+
+def test_asking_is_compared_with_as_many_labels() -> None:
+    task = VectorTask("digits, odd or even", None, "margin", 0.1, seed=1, stream=300)
+    found = ask_vectors(task)
+    assert 10 < found.labels < found.stream == 300
+    assert ask_vectors(task) == found
+    everything = ask_vectors(task._replace(setting=1e9))
+    assert everything.labels == 300
+    assert everything.error == everything.full_error == everything.random_error
+
+
+@pytest.mark.parametrize("strategy", ["margin", "random"])
+def test_a_pool_is_labelled_round_by_round(strategy: str) -> None:
+    found = ask_tagger(TaggerTask("news", None, strategy, seed=0, pool=150))
+    tokens = [point.tokens for point in found]
+    assert tokens == sorted(set(tokens))
+    assert 500 <= tokens[0] < 560
+    assert found[-1].sentences == 150
+    assert found[-1].score > found[0].score
+    other = ask_tagger(TaggerTask("news", None, "entropy", seed=0, pool=150))
+    assert other[0] == found[0]  # the same first sentences
+    assert other[-1].tokens == found[-1].tokens

@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sequence.bounds",),
     ("estimators",),
     ("pycrfsuite",),
-    ("nltk", "sklearn_crfsuite", "river", "spacy", "sklearn"),
+    ("nltk", "sklearn_crfsuite", "river", "spacy", "sklearn", "tables"),
     ("experiments",),
     ("config",),
     ("training_outputs", "training_notes"),

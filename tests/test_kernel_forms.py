@@ -48,7 +48,8 @@ def digests() -> dict[str, str]:
             **{"features": TEMPLATES, "epochs": 3, "random_state": 0, **setting}
         )
         tagger.fit(given, [_obeying(labels) for labels in y] if name == "rules" else y)
-        told = [tagger.predict(given), tagger.predict_nbest(given[:5], 3)]
+        told: list[Any] = [tagger.predict(given), tagger.predict_nbest(given[:5], 3)]
+        told += [tagger.predict_marginals(given[:5]), tagger.select(given, 5, "entropy")]
         weights = sorted((*key, value.hex()) for key, value in tagger.state_features_.items())
         steps = sorted((*key, value.hex()) for key, value in tagger.transition_features_.items())
         found[name] = hashlib.sha256(repr((told, weights, steps)).encode()).hexdigest()

@@ -161,6 +161,23 @@ def test_hooks_come_in_the_same_order_with_the_same_keys(tmp_path: Path) -> None
     assert told[0] == told[1]
 
 
+def test_probabilities_are_fitted_to_what_is_held_out() -> None:
+    rng = random.Random(5)
+    trainer = ours.Trainer("pa", {"c": 0.1, "max_iterations": 5}, verbose=False)
+    for i in range(90):
+        words = [rng.choice("abcd") for _ in range(4)]
+        labels = [w.upper() if rng.random() < 0.8 else rng.choice("ABCD") for w in words]
+        trainer.append([[word] for word in words], labels, i % 3)
+    trainer.train("")
+    assert trainer.trained_.scale is None
+    trainer.train("", holdout=2)
+    assert trainer.trained_.scale is not None
+    tagger = ours.Tagger.over(trainer.trained_)
+    found = tagger.marginals([[[word]] for word in "abcd"])
+    sure = [float(token.max()) for (token,) in found]
+    assert 0.7 < sum(sure) / 4 < 0.95  # 85 % of the labels are as the words say
+
+
 def test_our_parser_reads_their_log(tmp_path: Path) -> None:
     trainer = theirs.Trainer("lbfgs", {"max_iterations": 4}, verbose=False)
     for i, (xseq, yseq) in enumerate(zip(X, TAGS, strict=True)):

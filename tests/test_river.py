@@ -103,3 +103,22 @@ def test_faces_are_the_estimators_themselves() -> None:
     assert list(shares) == ["a", "b", "c"]
     assert sum(shares.values()) == pytest.approx(1.0)
     assert max(shares, key=shares.get) == "c"
+
+
+def test_a_tagger_in_river_s_company() -> None:
+    """Sentence by sentence, the same as seqpa's own; clones know nothing."""
+    from river import base
+
+    sentences = [(["so", "it", "is"], ["A", "P", "V"]), (["it", "is"], ["P", "V"])] * 3
+    mine = faces.SequenceTagger(["word[0]"], C=0.1)
+    own = seqpa.SequenceTagger(["word[0]"], C=0.1, average=False)
+    assert isinstance(mine, base.Estimator)
+    assert mine.predict_one(["so"]) == [None]
+    for tokens, labels in sentences:
+        assert mine.learn_one(tokens, labels) == own.learn_one(tokens, labels)
+        assert mine.predict_one(tokens) == own.predict_one(tokens)
+    assert mine.state_features_ == own.state_features_
+    again = mine.clone()
+    assert again.predict_one(["so"]) == [None]
+    assert again.get_params() == mine.get_params()
+    assert mine.clone({"C": 0.5}).C == 0.5

@@ -79,6 +79,19 @@ def test_without_arguments_five_lines_say_what_to_do_first(run: Run) -> None:
         assert f"seqpa {word}" in out
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes that break")
+@pytest.mark.parametrize("arguments", ["", "--help"])
+def test_a_reader_that_goes_away_is_no_mistake(arguments: str) -> None:
+    seqpa = f"{sys.executable} -m seqpa {arguments}"
+    done = subprocess.run(
+        ["sh", "-c", f"({seqpa}; echo status $? >&2) | true"],
+        capture_output=True,
+        cwd=tempfile.gettempdir(),
+        check=False,
+    )
+    assert done.stderr in (b"status 141\n", b"status 1\n")  # 1: typer saw it first
+
+
 @pytest.mark.parametrize(
     "command",
     ["train", "tag", "evaluate", "inspect", "corpora", "init", "convert", "score", "schema"],
@@ -173,7 +186,7 @@ ADVICE: dict[str, tuple[dict[str, Any], str]] = {
         {"data": {"dev": str(NEWS / "train.conll")}},
         "--set learner.epochs=4): the dev score was still rising",
     ),
-    "new words": ({}, "% of the wrong tokens are new words"),
+    "new words": ({}, "% of mistakes are in new words"),
 }
 
 

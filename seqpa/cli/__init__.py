@@ -17,7 +17,14 @@ from seqpa.cli.convert import convert
 from seqpa.cli.corpora import corpora
 from seqpa.cli.evaluate import evaluate
 from seqpa.cli.experiment import CommandWithNames, experiment
-from seqpa.cli.guard import abandon_stdout, error_line, guarded, orderly_end, whole_lines
+from seqpa.cli.guard import (
+    BROKEN_PIPE,
+    abandon_stdout,
+    error_line,
+    guarded,
+    orderly_end,
+    whole_lines,
+)
 from seqpa.cli.import_crfsuite import import_crfsuite
 from seqpa.cli.init import init
 from seqpa.cli.inspect import inspect
@@ -91,6 +98,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except typer.Abort:
         return 130
+    except BrokenPipeError:
+        abandon_stdout()
+        return BROKEN_PIPE
     except OSError as error:  # of --help itself; the commands guard themselves
         abandon_stdout()
         return error_line(f"<stdout>: cannot be written ({error.strerror})")

@@ -141,8 +141,8 @@ def _new_words(found: Evaluation) -> str | None:
     if share < 0.3 or there < 20:
         return None
     return (
-        "word lists or clusters (features.lexicons, features.clusters): "
-        f"{100 * share:.0f} % of the wrong tokens are new words"
+        "word lists or clusters (features.lexicons, .clusters): "
+        f"{100 * share:.0f} % of mistakes are in new words"
     )
 
 
@@ -150,10 +150,7 @@ def _overlooked(found: Evaluation) -> str | None:
     micro = found.span_micro
     if micro is None or micro.gold < 20 or micro.recall > micro.precision - 0.1:
         return None
-    return (
-        "a higher cost of missed spans (cost.kind: matrix; see docs/guide-ner.md): recall is far "
-        "below precision"
-    )
+    return "a higher cost of missed spans (cost.kind: matrix): recall is far below precision"
 
 
 def _rare_labels(run: TrainingRun) -> str | None:
@@ -173,6 +170,6 @@ def _learned_by_heart(run: TrainingRun, found: Evaluation) -> str | None:
     if wrong > 0.01 or 1 - found.accuracy < 4 * wrong or len(units(found)) < 2:
         return None
     return (
-        f"more labelled text: {100 * wrong:.2f} % of the tokens were wrong in the last epoch of "
-        f"training, {100 * (1 - found.accuracy):.2f} % here"
+        f"more labelled text: {100 * wrong:.2f} % of tokens wrong in the last epoch of training, "
+        f"{100 * (1 - found.accuracy):.2f} % here"
     )

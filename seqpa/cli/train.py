@@ -98,6 +98,9 @@ def train(
         stopped = _train(run)
         with _waiting("scoring"):
             outcome = run.finish()
+    except KeyboardInterrupt:
+        _answer(f"quit{_what_is_left(run)}")
+        raise
     finally:
         run.close()
     if stopped:
@@ -154,18 +157,20 @@ def _stop_requests(run: TrainingRun) -> Iterator[Any]:
     signal.signal(signal.SIGINT, ask)
     try:
         yield lambda: bool(asked)
-    except KeyboardInterrupt:
-        left = "the last checkpoint stays, and --resume goes on from it"
-        _answer(f"quit; {left if run.checkpoint.exists() else 'nothing was written'}")
-        raise
     finally:
         signal.signal(signal.SIGINT, usual)
 
 
+def _what_is_left(run: TrainingRun) -> str:
+    if run.checkpoint.exists():
+        return "; the last checkpoint stays, and --resume goes on from it"
+    return "" if run.complete else "; nothing was written"
+
+
 def _answer(text: str) -> None:
     """Write a line past all buffers and locks: a signal may come while they are in use."""
-    moving = is_terminal(sys.stderr)
-    clear = "\r\x1b[2K" if moving else ""  # the bar is drawn again below
+    # A bar is drawn again below, and hides the cursor again if it is still there.
+    clear = "\r\x1b[2K\x1b[?25h" if is_terminal(sys.stderr) else ""
     with suppress(OSError):
         os.write(2, f"{clear}{text}\n".encode())
 

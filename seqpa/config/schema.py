@@ -204,6 +204,12 @@ class LearnerSettings(Section):
         description="2: a second tagger sees the labels of a first one, here and for the same "
         "words elsewhere in the document; six times the training",
     )
+    seeds: int = Field(
+        default=1,
+        ge=1,
+        description="train on so many random orders, at the same time where there are cores, and "
+        "keep the mean of their weights",
+    )
 
 
 class CostSettings(Section):

@@ -200,6 +200,7 @@ class LowRankEllipsoidLearner(EllipsoidLearner):
                     n2 = 0.0
             if run.settle(t, i, c, n2) == 0.0 or mistake is None:
                 continue
+            mistake = self._known(mistake)
             move = ((r / mistake.squared) * mistake.image).reshape(self._W.shape)
             self._W[:] += move
             if self.average:
@@ -213,24 +214,36 @@ class LowRankEllipsoidLearner(EllipsoidLearner):
         return np.append(x, 1.0) if self.bias else np.asarray(x)
 
     def _mistake(self, delta: Floats) -> _Mistake:
-        """δ in the basis, which takes up what is outside of it, and what P makes of it."""
-        inside = self._basis @ delta
-        beyond = delta - inside @ self._basis
-        more = self._basis @ beyond  # once more: of what is left, rounding is a larger part
-        inside, beyond = inside + more, beyond - more @ self._basis
-        size = float(np.linalg.norm(beyond))
-        if size <= _OUTSIDE * float(np.linalg.norm(delta)):
+        """δ in the basis and outside of it, and what P makes of it."""
+        E = self._basis[: self.directions]
+        inside = E @ delta
+        beyond = delta - inside @ E
+        more = E @ beyond  # once more: of what is left, rounding is a larger part
+        inside, beyond = inside + more, beyond - more @ E
+        if float(np.linalg.norm(beyond)) <= _OUTSIDE * float(np.linalg.norm(delta)):
             beyond[:] = 0.0
-        elif self.directions < self.max_rank:
-            inside = self._take_up(beyond / size, inside)
-            inside[self.directions - 1] = size
-            beyond[:] = 0.0
+        return self._measured(np.pad(inside, (0, len(self._Q) - self.directions)), beyond)
+
+    def _measured(self, inside: Floats, beyond: Floats) -> _Mistake:
         h = np.zeros(len(self._Q))
         body = self._body(h)
         squared = body.measure(inside) + float(beyond @ beyond) / self._rest**2
         n2 = body.length(squared) if squared > 0.0 else 0.0
-        image = h @ self._basis + beyond / self._rest**2
-        return _Mistake(inside, squared, n2, image, body)
+        image = h[: self.directions] @ self._basis[: self.directions] + beyond / self._rest**2
+        return _Mistake(inside, beyond, squared, n2, image, body)
+
+    def _known(self, mistake: _Mistake) -> _Mistake:
+        """The same with what is outside the basis taken up into it, if there is room.
+
+        Only mistakes that move P come here: CELLIP leaves many alone, and directions take time.
+        """
+        size = float(np.linalg.norm(mistake.beyond))
+        if size == 0.0 or self.directions == self.max_rank:
+            return mistake
+        inside = self._take_up(mistake.beyond / size, mistake.inside)
+        inside[self.directions - 1] = size
+        known = self._measured(inside, np.zeros(len(mistake.beyond)))
+        return known._replace(squared=mistake.squared, n2=mistake.n2, image=mistake.image)
 
     def _take_up(self, direction: Floats, inside: Floats) -> Floats:
         """One more direction; returns the place of δ in the basis, which may have grown."""
@@ -263,9 +276,10 @@ class LowRankEllipsoidLearner(EllipsoidLearner):
 
 
 class _Mistake(NamedTuple):
-    """α; ‖U⁻ᵀα‖² and what is outside; δ'Pδ; Pδ without its scale; the compiled update."""
+    """α; e; ‖U⁻ᵀα‖² + ‖e‖²/rest²; δ'Pδ; Pδ without its scale; the compiled update."""
 
     inside: Floats
+    beyond: Floats
     squared: float
     n2: float
     image: Floats

@@ -376,7 +376,7 @@ def _shown(extras: Extras, corpus: Corpus, format: str | None) -> Extras:
         if isinstance(value, str):
             return value
         if as_json:
-            return round(value, 6) if isfinite(value) else None
+            return round(value, 4) if isfinite(value) else None
         return f"{value:.4f}"
 
     return {name: list(map(shown, values)) for name, values in extras.items()}

@@ -55,7 +55,7 @@ def details(evaluation: Evaluation) -> str:
     >>> from seqpa.evaluate import evaluate
     >>> words, known = [["so", "it"]], {"it"}
     >>> details(evaluate([["B-x", "O"]], [["B-x", "B-x"]], words, known))
-    'accuracy 50.00 of 2 tokens (known words 0.00, 1 new 100.00), whole sentences 0.00'
+    'accuracy 50.00 of 2 tokens (known words 0.00, 1 new 100.00), sentences 0.00'
     """
     words = ""
     seen, unseen = evaluation.seen_accuracy, evaluation.unseen_accuracy
@@ -63,14 +63,14 @@ def details(evaluation: Evaluation) -> str:
         n = evaluation.unseen[1]
         new = f"{n:,} new {_percent(unseen)}" if n else "none new"
         words = f"known words {_percent(seen)}, {new}"
-    parts = [f"whole sentences {_percent(evaluation.sentence_accuracy)}"]
+    parts = [f"sentences {_percent(evaluation.sentence_accuracy)}"]
     if evaluation.spans is not None:
         tokens = f"accuracy {_percent(evaluation.accuracy)} of {_many(evaluation.tokens, 'token')}"
         parts.insert(0, f"{tokens} ({words})" if words else tokens)
     elif words:
         parts.insert(0, words)
     if evaluation.cost is not None:
-        parts.append(f"mean cost {evaluation.cost:.4f}")
+        parts.append(f"cost {evaluation.cost:.4f}")
     return ", ".join(parts)
 
 

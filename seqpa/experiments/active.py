@@ -48,13 +48,13 @@ def run(setup: Setup) -> Outcome:
     )
     sets = VECTORS if folder else _BUNDLED
     corpora = CORPORA if folder else NEWS
-    seeds, stream, pool = (2, 150, 120) if setup.quick else (8, 2000, 3000)
+    orders, seeds, stream, pool = (2, 2, 150, 120) if setup.quick else (20, 8, 2000, 3000)
     tasks = [
         VectorTask(name, folder, rule, setting, seed, stream)
         for rule, names in sets.items()
         for name in names
         for setting in (SETTINGS[rule][::2] if setup.quick else SETTINGS[rule])
-        for seed in range(seeds)
+        for seed in range(orders)
     ]
     vectors: Rows = [
         {
@@ -90,21 +90,21 @@ def run(setup: Setup) -> Outcome:
 Ours, with the stochastic margin rule of online active learning and the version space of Ellipsoid.
 
 Vectors: a stream of up to {stream:,} examples, of which a learner asks for some labels and learns
-from these alone. `PAClassifier` (PA-I, C = 0.1, averaged) asks with the probability δ/(δ + p), p
-the margin between the best and the second score, for δ from {SETTINGS["margin"][0]:g} to
-{SETTINGS["margin"][-1]:g}. `EllipsoidClassifier` (averaged) asks in its region of disagreement,
-which is the larger the larger P starts. Beside each stands the same learner with as many labels of
-the same stream, drawn at random. Errors are those of other examples.
+from these alone, after ten that are given. `PAClassifier` (PA-I, C = 0.1, averaged) asks with the
+probability δ/(δ + p), p the margin between the best and the second score, for δ from
+{SETTINGS["margin"][0]:g} to {SETTINGS["margin"][-1]:g}. `EllipsoidClassifier` (averaged) asks in
+its region of disagreement, which is the larger the larger P starts. Beside each stands the same
+learner with as many labels of the same stream, drawn at random. Errors are those of other examples.
 
 Taggers: a pool of up to {pool:,} sentences. The first 500 tokens are drawn at random, the same for
 every strategy of `select`; in each round the tagger (PA-I, averaged, 5 epochs) ranks what is left,
 the first sentences are labelled until there are 1.6 times as many tokens, and a new tagger is
-trained. Labels are counted in tokens: some strategies prefer long sentences, and a sentence costs
-what its tokens cost.
+trained. Probabilities are calibrated on what is labelled, in two folds. Labels are counted in
+tokens: some strategies prefer long sentences, and a sentence costs what its tokens cost.
 
-{seeds} random orders; bands and ± are 95 % confidence intervals of the mean, of differences paired
-by order. Labels that a score takes are read off the line between the measured points (in the
-logarithm of the labels).
+{orders} random orders of vectors, {seeds} of sentences; bands and ± are 95 % confidence intervals
+of the mean, of differences paired by order. Labels that a score takes are read off the line between
+the measured points (in the logarithm of the labels).
 """,
         tables={"vectors": vectors, "taggers": taggers, "reached": reached},
         figures={

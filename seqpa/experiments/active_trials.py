@@ -13,9 +13,12 @@ from seqpa.experiments.data import Floats, load
 from seqpa.sequence.training import dev_score
 
 _MOST_TESTED = 4000  # examples of a set that test
+_GIVEN = 10  # labels that come unasked at the beginning of a stream
 # Tokens that are labelled before the next round of asking; the first are drawn at random.
 _FIRST_TOKENS, _GROWTH = 500, 1.6
 _EPOCHS = 5
+_BY_SCORES = ("margin", "random")  # the strategies that need no probabilities
+_FOLDS = 2  # of what is labelled, to calibrate the probabilities of the others
 
 
 class VectorTask(NamedTuple):
@@ -54,9 +57,9 @@ def ask_vectors(task: VectorTask) -> VectorResult:
     """
     X, y, X_test, y_test = _divided(task)
     classes = np.unique(y)
-    asking = _learner(task).partial_fit(X[:1], y[:1], classes)
-    asked = 1
-    for i in range(1, len(X)):
+    asked = _GIVEN
+    asking = _learner(task).partial_fit(X[:asked], y[:asked], classes)
+    for i in range(_GIVEN, len(X)):
         row = X[i : i + 1]
         if _asks(asking, row, task):
             asking.partial_fit(row, y[i : i + 1])
@@ -158,6 +161,8 @@ def ask_tagger(task: TaggerTask) -> list[Labelled]:
         if target * _GROWTH > total:  # what is left would be a small round
             labelled += rest
             continue
+        if task.strategy not in _BY_SCORES:
+            tagger.calibrate([X[i] for i in sentences], [y[i] for i in sentences], folds=_FOLDS)
         ranked = tagger.select(
             [X[pool[i]] for i in rest], len(rest), task.strategy, random_state=task.seed
         )

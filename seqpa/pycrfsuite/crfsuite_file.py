@@ -217,7 +217,7 @@ def over_source(
     rows, arena = _rows(states, len(attributes), K)
     weights = FrozenWeights(K, rows, arena, model.transitions.astype(np.float32))
     weights.validate()
-    return Trained(source, weights, labels, None, 0)
+    return Trained(source, weights, labels, None, 0, scale=1.0)
 
 
 def _rows(

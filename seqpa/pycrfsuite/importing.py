@@ -125,7 +125,7 @@ def with_templates(
     """
     encoder = FeatureEncoder(names.templates, columns)
     source = FeatureSource(encoder, None)
-    source.learn(corpus)
+    source.learn(corpus, [None] * corpus.n_tokens)
     numbers = {attribute: number for number, attribute in enumerate(model.attributes)}
     templates = {str(template): template for template in encoder.templates}
     owners = {_head(template): template for template in templates.values()}
@@ -186,7 +186,20 @@ def _values(feature: str, parts: list[str], template: Template) -> list[str] | N
 
 
 def parameters_of(columns: Sequence[str], features: Any) -> dict[str, Any]:
-    """What a model file tells of how its tagger was made."""
+    """What a model file tells of how its tagger was made.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The columns that the tagger reads.
+    features : list of str, function or None
+        What it sees of a token.
+
+    Returns
+    -------
+    dict
+        Parameters of `SequenceTagger` by name.
+    """
     from seqpa.sequence.tagger import SequenceTagger
 
     return SequenceTagger(features=features, columns=tuple(columns)).get_params()

@@ -22,9 +22,6 @@ from seqpa.sequence.dicts import DictEncoder
 from seqpa.sequence.marginals import Probabilities
 from seqpa.sequence.trained import Trained
 
-# CRFsuite's own scores are logarithms of what is proportional to probabilities.
-SCALE = 1.0
-
 
 @dataclass(frozen=True)
 class ParsedDump:
@@ -52,8 +49,10 @@ class ParsedDump:
 
 
 class Tagger:
-    """Tags sequences with a model: one that `Trainer` wrote, any of seqpa's whose tokens are
-    features, or one of CRFsuite itself.
+    """Tags sequences with a model of seqpa or of CRFsuite.
+
+    A model is one that `Trainer` wrote, any of seqpa's whose tokens are features, or one of
+    CRFsuite itself.
 
     Examples
     --------
@@ -222,7 +221,7 @@ class Tagger:
             )
         path = np.array([self._number(label) for label in labels], np.int32)
         encoded, decoder = trained.tagging.prepared([self._items])
-        return float(np.exp(Probabilities(decoder, SCALE).sequences(encoded, path)[0]))
+        return float(np.exp(Probabilities(decoder, self._scale).sequences(encoded, path)[0]))
 
     def marginal(self, y: str, pos: int) -> float:
         """How probable a label is at one place of the sequence that was taken last.
@@ -261,8 +260,14 @@ class Tagger:
             Labels in the order of `labels`.
         """
         encoded, decoder = self._opened().tagging.prepared(sequences)
-        found = Probabilities(decoder, SCALE).tokens(encoded)
+        found = Probabilities(decoder, self._scale).tokens(encoded)
         return np.split(found, encoded.starts[1:-1])
+
+    @property
+    def _scale(self) -> float:
+        """As it was fitted to held-out sequences, or 1: so it is in CRFsuite's own models."""
+        scale = self._opened().scale
+        return 1.0 if scale is None else scale
 
     def _number(self, label: str) -> int:
         try:

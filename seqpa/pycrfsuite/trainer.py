@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from seqpa.errors import SeqpaError, SeqpaWarning, did_you_mean
 from seqpa.model import save_model
 from seqpa.pycrfsuite.items import as_items
@@ -21,6 +23,7 @@ from seqpa.pycrfsuite.parameters import (
     tagger_parameters,
 )
 from seqpa.sequence.learner import Epoch
+from seqpa.sequence.scale import HeldOut, fit_scale
 from seqpa.sequence.tagger import SequenceTagger
 from seqpa.sequence.trained import Trained
 
@@ -48,16 +51,7 @@ class BaseTrainer:
     verbose: bool = True
     random_state: Any = 0
     trained_: Trained
-    _algorithm: str
-    _values: dict[str, Any]
-    _data: list[tuple[list[Any], list[Any], int]]
-
-    def __new__(cls, *_args: Any, **_named: Any) -> BaseTrainer:
-        """Nothing appended, L-BFGS selected: a subclass need not call __init__, as with theirs."""
-        made = super().__new__(cls)
-        made._data = []
-        made._select("lbfgs")
-        return made
+    _algorithm: str = "lbfgs"
 
     def __init__(
         self,
@@ -72,6 +66,20 @@ class BaseTrainer:
             self.set_params(params)
         self.verbose = verbose
         self.random_state = random_state
+
+    # A subclass need not call __init__, as with python-crfsuite.
+
+    @property
+    def _data(self) -> list[tuple[list[Any], list[Any], int]]:
+        """The sequences: items, labels, group."""
+        return self.__dict__.setdefault("_sequences", [])
+
+    @property
+    def _values(self) -> dict[str, Any]:
+        """The parameters of the algorithm by name."""
+        if "_chosen" not in self.__dict__:
+            self._chosen = {p.name: p.default for p in PARAMETERS[self._algorithm]}
+        return self._chosen
 
     def message(self, message: str) -> None:
         """Called with every line of the log; prints it where `verbose` is True.
@@ -128,11 +136,8 @@ class BaseTrainer:
         if name not in PARAMETERS or type != "crf1d":
             near = did_you_mean(algorithm, [*PARAMETERS, *ALIASES]) if type == "crf1d" else ""
             raise SeqpaError(f"Bad arguments: algorithm={algorithm!r}, type={type!r}{near}")
-        self._select(name)
-
-    def _select(self, algorithm: str) -> None:
-        self._algorithm = algorithm
-        self._values = {p.name: p.default for p in PARAMETERS[algorithm]}
+        self._algorithm = name
+        self.__dict__.pop("_chosen", None)
 
     def params(self) -> list[str]:
         """The names of the parameters of the chosen algorithm.
@@ -219,7 +224,7 @@ class BaseTrainer:
             The file, in seqpa's own format; empty to write none.
         holdout : int, default -1
             The sequences of this group are not learned from: the log tells how well they are
-            tagged, and the epoch that is best on them is kept.
+            tagged, the epoch that is best on them is kept, and probabilities are fitted to them.
         """
         self._before_train()
         for line in self._lines(str(model), holdout):
@@ -284,7 +289,7 @@ class BaseTrainer:
                 break
             epoch = next(epochs, None)
         del epochs
-        self.trained_ = tagger.trained_ if kept is None else kept
+        self.trained_ = tagger.trained_ if kept is None else _calibrated(kept, held)
         yield f"Total seconds required for training: {total:.3f}\n"
         yield "\n"
         yield from self._storing(model, tagger, encoder.n_features)
@@ -479,6 +484,16 @@ def _told(value: Any) -> str:
     if isinstance(value, bool):
         return str(int(value))
     return f"{value:.6f}" if isinstance(value, float) else str(value)
+
+
+def _calibrated(trained: Trained, held: list[tuple[list[Any], list[str]]]) -> Trained:
+    """The same, with the scale of probabilities fitted to held-out sequences."""
+    encoded, decoder = trained.tagging.prepared([x for x, _ in held])
+    index = {label: k for k, label in enumerate(trained.labels)}
+    gold = np.array([index.get(label, -1) for _, y in held for label in y], np.int32)
+    if not len(gold):
+        return trained
+    return trained.scaled(fit_scale([HeldOut(encoded, decoder, gold)]))
 
 
 def _accuracy(gold: list[list[str]], found: list[list[str]]) -> float:

@@ -112,7 +112,7 @@ def spans(labels: Sequence[str]) -> list[Span]:
 class Boundaries(NamedTuple):
     """Where spans begin and go on, as `spans` reads them, for all pairs of labels.
 
-    Attributes
+    Parameters
     ----------
     types : list of str
         The types of the spans.
@@ -124,6 +124,11 @@ class Boundaries(NamedTuple):
         Whether a span starts at a label (column) after another (row).
     links : uint8 (labels, labels)
         Whether the span that the label before is in, if it is in one, goes on.
+
+    Examples
+    --------
+    >>> boundaries(["O", "B-x", "I-x"]).first.tolist()
+    [0, 1, 1]
     """
 
     types: list[str]

@@ -44,6 +44,7 @@ Training
     `epoch_line`   one epoch in words
     `training`     the loop over epochs, the dev set, patience; what is kept between epochs
     `votes`        what a second stage sees of the first one's labels
+    `orders`       several orders of the sentences, and the mean of their weights
     `stages`       the first stage, trained and jackknifed for the second
     `arguments`    parameters, dev sets, fixed labels and weights that users give
     `live`         tagging with weights that are being trained

@@ -26,11 +26,18 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
         ...
     seqpa.errors.SeqpaError: epochs is 0: it must be a whole number from 1 on
     """
-    for name in ("epochs", "n_best", "n_jobs", "patience", "batch_size"):
+    for name in ("epochs", "n_best", "n_jobs", "patience", "batch_size", "seeds"):
         if name in parameters and not (name == "patience" and parameters[name] is None):
             check_whole(name, parameters[name], 1)
     if parameters.get("stages", 1) not in (1, 2) or isinstance(parameters.get("stages"), bool):
         raise SeqpaError(f"stages is {parameters['stages']!r}: it must be 1 or 2")
+    if parameters.get("seeds", 1) > 1:
+        for name, value in (("shuffle", False), ("warm_start", True)):
+            if parameters.get(name, not value) == value:
+                raise SeqpaError(
+                    f"seeds is {parameters['seeds']}, and {name} is {value}: several orders are "
+                    f"several trainings from the beginning; set seeds=1, or {name}={not value}"
+                )
     if parameters.get("calibration", "none") not in CALIBRATIONS:
         raise SeqpaError(
             f"calibration is {parameters['calibration']!r}: choose {', '.join(CALIBRATIONS)}"

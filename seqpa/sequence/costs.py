@@ -131,8 +131,10 @@ class SequenceCost:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is a sum over tokens of multiples of one number, none above `LARGEST_WHOLE`
-        times it."""
+        """Whether it is a sum over tokens of multiples of one number.
+
+        None is above `LARGEST_WHOLE` times that number, which is `unit`.
+        """
         return self.unit > 0.0
 
     @cached_property

@@ -22,8 +22,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqpa._kernel.given_features import ALL_READ, LARGEST, FeatureReader
+from seqpa._kernel.given_features import (
+    ALL_READ,
+    LARGEST,
+    PARTS_FULL,
+    REMEMBERED,
+    TOGETHER,
+    WHOLE_FULL,
+    FeatureNames,
+    FeatureReader,
+)
 from seqpa.errors import SeqpaError
+from seqpa.locks import ForkSafeLock
 from seqpa.sequence.encode import Encoded, place, starts_of
 from seqpa.sequence.resources import Arrays, pack_strings, unpack_strings
 
@@ -47,17 +57,17 @@ class DictEncoder:
         if isinstance(cutoff, bool) or not isinstance(cutoff, int) or cutoff < 1:
             raise SeqpaError(f"cutoff is a whole number from 1 on, not {cutoff!r}")
         self.cutoff = cutoff
-        self._numbers: dict[str, int] = {}
-        self._names: list[str] = []
+        self._lock = ForkSafeLock()
+        self._known = _known([])
 
     @property
     def n_features(self) -> int:
         """How many features are known."""
-        return len(self._numbers)
+        return len(self._known.names)
 
     def fit_transform(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
         """Learn the features of a corpus, forgetting all earlier ones, and encode it."""
-        self._numbers, self._names = {}, []
+        self._known = _known([])
         return self.extend_transform(sentences)
 
     def extend_transform(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
@@ -67,38 +77,108 @@ class DictEncoder:
         """
         before = self.n_features
         try:
-            encoded = _encode(sentences, self._numbers, grow=True)
+            encoded = self._encode(sentences, grow=True)
         except BaseException:
-            self._forget(self.n_features - before)
+            self._known.forget(self.n_features - before)
             raise
         if self.cutoff > 1:
             enough = np.bincount(encoded.features, minlength=self.n_features) >= self.cutoff
             enough[:before] = True
-            for name in compress(self._forget(self.n_features - before), enough[before:].tolist()):
-                self._numbers[name] = len(self._numbers)
+            new = self._known.forget(self.n_features - before)
+            for name in compress(new, enough[before:].tolist()):
+                self._number(name, grow=True)
             encoded = _with_features(encoded, enough)
         return encoded
 
-    def _forget(self, count: int) -> list[str]:
-        """Remove the newest features and return them, oldest first."""
-        return [self._numbers.popitem()[0] for _ in range(count)][::-1]
-
     def transform(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
         """Encode with the features that are known; others are left out. Safe from many threads."""
-        return _encode(sentences, self._numbers, grow=False)
+        return self._encode(sentences, grow=False)
 
     def settle(self) -> None:
         """Nothing is left to do after an `extend_transform` that was interrupted."""
 
+    def _encode(self, sentences: Sequence[Sequence[Any]], grow: bool) -> Encoded:
+        """Number every feature; a new one gets the next number with `grow`, else is left out."""
+        tokens = list(chain.from_iterable(sentences))
+        starts = starts_of(map(len, sentences), len(tokens))
+        ends = np.zeros(len(tokens) + 1, np.int64)
+        if {list, dict}.issuperset(map(type, tokens)):
+            capacity = sum(map(len, tokens))
+        else:
+            capacity = sum(len(token) for token in tokens if isinstance(token, (list, dict)))
+        features, values = np.empty(capacity, np.int32), np.empty(capacity, np.float32)
+        reader = FeatureReader(
+            known=self._known,
+            grow=grow,
+            ends=ends,
+            slowly=lambda token: self._slowly(token, grow),
+            places=np.zeros(TOGETHER, np.int64),
+            at=np.zeros(TOGETHER, np.int64),
+            weights=np.zeros(TOGETHER),
+            seen=np.zeros(REMEMBERED, np.int64),
+            begun=np.zeros((REMEMBERED, 2), np.int64),
+        )
+        reader.use_buffers(features, values)
+        try:
+            while (more := reader.read(tokens)) != ALL_READ:
+                if more in (WHOLE_FULL, PARTS_FULL):
+                    self._enlarge(more, TOGETHER if grow else 0)
+                    continue
+                capacity += capacity + more
+                features = np.concatenate([features, np.empty(capacity - len(features), np.int32)])
+                values = np.concatenate([values, np.empty(capacity - len(values), np.float32)])
+                reader.use_buffers(features, values)
+        except SeqpaError as error:
+            raise SeqpaError(f"{place(starts, reader.get_token())}: {error}") from None
+        n = int(ends[-1])
+        return Encoded(starts, ends, features[:n], values[:n] if reader.get_values() else None)
+
+    def _slowly(self, token: Any, grow: bool) -> tuple[list[int], list[float]]:
+        """The numbers and values of any token's features; the values of a repeated one are added
+        up."""
+        sums: dict[int, float] = {}
+        for feature, value in features_of(token):
+            if value == 0.0:
+                continue
+            number = self._number(feature, grow)
+            if number >= 0:
+                sums[number] = sums.get(number, 0.0) + value
+        return list(sums), [_number(value, "a feature given twice") for value in sums.values()]
+
+    def _number(self, feature: str, grow: bool) -> int:
+        """The number of a feature, −1 for none; with `grow` the next one."""
+        if not self._known.has_whole(1 if grow else 0):
+            self._enlarge(WHOLE_FULL, 1 if grow else 0)
+        return int(self._known.number_of(feature, grow))
+
+    def _enlarge(self, table: int, more: int) -> None:
+        """Enter all features into a larger table, with room for so many more."""
+        known = self._known
+        with self._lock:  # of many threads that tag, one makes it
+            total = len(known.names) + more
+            slots = np.zeros(1 << (4 * total + 1).bit_length(), np.int64)
+            known.use_addresses(np.zeros(2 * total, np.int64))
+            if table == WHOLE_FULL:
+                known.use_whole(slots)
+            else:
+                known.use_parts(slots)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Names and cutoff: the tables are of one process, whose hashes are its own."""
+        return {"cutoff": self.cutoff, "names": self.feature_names()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.cutoff = state["cutoff"]
+        self._lock = ForkSafeLock()
+        self._known = _known(state["names"])
+
     def feature_names(self) -> list[str]:
         """Every feature, by id."""
-        return list(self._numbers)
+        return list(self._known.names)
 
     def feature_name(self, feature: int) -> str:
-        """One feature; the list of all is kept for the next call."""
-        if len(self._names) != self.n_features:
-            self._names = self.feature_names()
-        return self._names[feature]
+        """One feature."""
+        return str(self._known.names[feature])
 
     def pair_feature_name(self, feature: int) -> str:
         """There is none: features that are given are not of label pairs."""
@@ -124,47 +204,16 @@ class DictEncoder:
             raise SeqpaError(f"damaged model: encoder {header.get('encoder')!r} is not 'dicts'")
         encoder = cls(header.get("cutoff", 0))
         names = unpack_strings(arrays, "features")
-        encoder._numbers.update(zip(names, range(len(names)), strict=True))
-        if encoder.n_features != len(names):
+        if len(set(names)) != len(names):
             raise SeqpaError("damaged model: a feature is there twice")
+        encoder._known = _known(names)
         return encoder
 
 
-def _encode(sentences: Sequence[Sequence[Any]], numbers: dict[str, int], grow: bool) -> Encoded:
-    """Number every feature; one that has no number gets the next with `grow`, else is left out."""
-    tokens = list(chain.from_iterable(sentences))
-    starts = starts_of(map(len, sentences), len(tokens))
-    ends = np.zeros(len(tokens) + 1, np.int64)
-    capacity = sum(len(token) for token in tokens if isinstance(token, (list, dict)))
-    features, values = np.empty(capacity, np.int32), np.empty(capacity, np.float32)
-    reader = FeatureReader(
-        numbers=numbers, grow=grow, ends=ends, slowly=lambda token: _slowly(token, numbers, grow)
-    )
-    try:
-        while True:
-            reader.use_buffers(features, values)
-            more = reader.read(tokens)
-            if more == ALL_READ:
-                break
-            capacity += capacity + more
-            features = np.concatenate([features, np.empty(capacity - len(features), np.int32)])
-            values = np.concatenate([values, np.empty(capacity - len(values), np.float32)])
-    except SeqpaError as error:
-        raise SeqpaError(f"{place(starts, reader.get_token())}: {error}") from None
-    n = int(ends[-1])
-    return Encoded(starts, ends, features[:n], values[:n] if reader.get_values() else None)
-
-
-def _slowly(token: Any, numbers: dict[str, int], grow: bool) -> tuple[list[int], list[float]]:
-    """The numbers and values of any token's features; the values of a repeated one are added up."""
-    sums: dict[int, float] = {}
-    for feature, value in features_of(token):
-        if value == 0.0:
-            continue
-        number = numbers.setdefault(feature, len(numbers)) if grow else numbers.get(feature, -1)
-        if number >= 0:
-            sums[number] = sums.get(number, 0.0) + value
-    return list(sums), [_number(value, "a feature given twice") for value in sums.values()]
+def _known(names: list[str]) -> FeatureNames:
+    """Features, in no table yet."""
+    nothing = np.zeros(0, np.int64)
+    return FeatureNames(names, np.zeros(len(names), np.int64), nothing, nothing)
 
 
 def features_of(token: Any) -> Iterator[tuple[str, float]]:

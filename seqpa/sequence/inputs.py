@@ -490,19 +490,17 @@ def given_labels(X: Any, y: Any) -> list[str | None]:
     flat = list(chain.from_iterable(y))
     if set(map(type, flat)) <= {str, type(None)}:
         return flat
-    texts: dict[Any, str] = {}
+    texts: list[str | None] = []
     for i, labels in enumerate(y):
-        for label in labels:
-            if label is None or (type(label), label) in texts:
-                continue
-            text = label_text(label)
-            if text is None:
+        for label in labels:  # none is looked up: objects of the user's may lie about what equals
+            text = None if label is None else label_text(label)
+            if text is None and label is not None:
                 raise SeqpaError(
                     f"sentence {i + 1}: the label {label!r} is neither text nor a whole number nor "
                     f"a member of an enum: give str(label)"
                 )
-            texts[type(label), label] = text
-    return [None if label is None else texts[type(label), label] for label in flat]
+            texts.append(text)
+    return texts
 
 
 def label_text(label: Any) -> str | None:

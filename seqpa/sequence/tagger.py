@@ -46,13 +46,14 @@ from seqpa.sequence.inputs import (
 from seqpa.sequence.learner import ChainLearner, Epoch, Lesson, Progress
 from seqpa.sequence.live import LiveTagging
 from seqpa.sequence.marginals import Probabilities, SpanProbability
+from seqpa.sequence.orders import mean_of_orders
 from seqpa.sequence.scale import CALIBRATION_FOLDS, HeldOut, fit_scale, training_folds
 from seqpa.sequence.select import select
 from seqpa.sequence.stages import check_words, first_stage, second_stage_names
 from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.trained import Learned, Trained
 from seqpa.sequence.training import Labels, TrainingData, TrainingState, label_indices
-from seqpa.sequence.weights import TrainingWeights
+from seqpa.sequence.weights import FrozenWeights, TrainingWeights
 
 # How parameters are shown: so that a tagger fits on a screen.
 _SHORT = reprlib.Repr()
@@ -114,6 +115,9 @@ class SequenceTagger:
         takes five times as long again; or nothing
     stages : 1, or 2 for a second tagger that also sees the labels which a first one gives, here and
         to the same words and spans elsewhere in the document; six times the training
+    seeds : int
+        Train on so many random orders of the sentences, at the same time where there are cores, and
+        tag with the mean of their weights: steadier, often a little better, as fast in tagging
 
     Attributes
     ----------
@@ -154,6 +158,7 @@ class SequenceTagger:
         jackknife: Any = FOLDS,
         calibration: str = "dev",
         stages: int = 1,
+        seeds: int = 1,
     ) -> None:
         self.features = features
         self.columns = columns
@@ -177,6 +182,7 @@ class SequenceTagger:
         self.jackknife = jackknife
         self.calibration = calibration
         self.stages = stages
+        self.seeds = seeds
         self._learned = Learned()
         self._values: dict[str, Any] = {}
 
@@ -336,16 +342,37 @@ class SequenceTagger:
             if self.warm_start:  # as if this training had not begun
                 self._learned = before
             raise
+        if self.seeds > 1:
+            if told is not None:
+                told(f"training {self.seeds - 1} more orders of the sentences")
+            mean = mean_of_orders(
+                state,
+                learner,
+                data,
+                dev_set,
+                training.generator(self.random_state),
+                self.seeds,
+                epochs=self.epochs,
+                patience=self.patience,
+            )
+            self._settle_on(state, mean)
         if kept is not None:
             self.calibrate(*kept)
         elif self.calibration == "dev" and dev_set is not None:
             self.calibrate(*dev_set)
 
+    def _settle_on(self, state: TrainingState, weights: FrozenWeights) -> None:
+        made = Trained(
+            state.source, weights, state.labels, copy.deepcopy(self.constraints), state.best_epoch
+        )
+        with self._learned.lock:
+            self._learned.settle_on(made)
+
     def _first_stage(self, X: Any, y: Any, sample_weight: Any) -> Trained:
         """A tagger of one stage with the same parameters, trained; columns that are predicted are
         there already."""
         alone: dict[str, Any] = {"stages": 1, "patience": None, "warm_start": False}
-        alone |= {"taggers": None, "calibration": "none"}
+        alone |= {"taggers": None, "calibration": "none", "seeds": 1}
         tagger = SequenceTagger(**self.get_params() | alone)
         return tagger.fit(X, y, sample_weight=sample_weight).trained_
 
@@ -743,7 +770,7 @@ class SequenceTagger:
         --------
         >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
         >>> [round(token["P"], 3) for token in tagger.predict_marginals([["so", "it"]])[0]]
-        [0.485, 0.515]
+        [0.5, 0.515]
         """
         probabilities, encoded, labels = self._probabilities(in_documents(X, documents))
         rows = probabilities.tokens(encoded, self.n_jobs).tolist()
@@ -773,7 +800,7 @@ class SequenceTagger:
         --------
         >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
         >>> [(label, round(p, 3)) for label, p in tagger.predict_with_probability([["it"]])[0]]
-        [('P', 0.505)]
+        [('P', 0.51)]
         """
         probabilities, encoded, names = self._probabilities(in_documents(X, documents))
         path = probabilities.decoder.decode(encoded)
@@ -983,8 +1010,11 @@ class SequenceTagger:
 
     @property
     def probability_scale_(self) -> float:
-        """What scores are multiplied by before they are exponents of probabilities: as `calibrate`
-        fitted it, else 1. With 1, probabilities tell which label is the better one, and no more."""
+        """What scores are multiplied by to become exponents of probabilities.
+
+        As `calibrate` fitted it, else 1: then probabilities tell which of two labels is the better
+        one, and no more.
+        """
         scale = self._learned.scale
         return 1.0 if scale is None else scale
 

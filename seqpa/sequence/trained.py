@@ -121,6 +121,8 @@ class Learned:
         Whether `training` has moved on since `trained` was taken from it.
     live : bool
         Whether to tag with the very weights of `training`.
+    is_mean : bool
+        Whether `trained` is the mean of several trainings, of which `training` is the first.
     resumed : bool
         Whether `training` was read from a file, and waits for the data that it was saved on.
     seen_with : (features, columns) or None
@@ -139,6 +141,7 @@ class Learned:
         self.training = training
         self.moved = training is not None
         self.live = False
+        self.is_mean = False
         self.resumed = training is not None
         self.seen_with = seen_with
         self.lock = ForkSafeLock()
@@ -197,7 +200,11 @@ class Learned:
 
     def move(self, training: TrainingState) -> None:
         """Tag with the weights of this training from now on; they are frozen when that is asked."""
-        self.training, self.live, self.moved = training, False, True
+        self.training, self.live, self.moved, self.is_mean = training, False, True, False
+
+    def settle_on(self, trained: Trained) -> None:
+        """Tag with the mean of several trainings; learning online goes on from it."""
+        self.trained, self.live, self.moved, self.is_mean = trained, False, False, True
 
     def tagging(self, average: bool, constraints: Any) -> Tagging | LiveTagging:
         """What tags with the present weights under these constraints."""
@@ -246,7 +253,7 @@ class Learned:
         The caller holds the lock.
         """
         training = self.training
-        if training is None or not self.is_fitted:
+        if training is None or not self.is_fitted or self.is_mean:
             return None
         if self.trained is not None and self.trained.source is training.source:
             training.source = copy.deepcopy(training.source)
@@ -264,7 +271,7 @@ class Learned:
 
     def go_live(self, training: TrainingState) -> None:
         """Tag with the very weights of this training, as they move. The caller holds the lock."""
-        self.training, self.live = training, True
+        self.training, self.live, self.is_mean = training, True, False
         self.trained, self.moved, self.resumed = None, False, False
 
     def set_aside(self) -> Learned:

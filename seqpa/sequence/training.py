@@ -206,6 +206,7 @@ def run(
     shuffle: bool,
     record: bool,
     progress: Progress | None = None,
+    dev_encoded: Encoded | None = None,
 ) -> Iterator[Epoch]:
     """Train from where `state` stands until it is over, a record for each epoch.
 
@@ -227,11 +228,14 @@ def run(
         Whether `Epoch.order` and `Epoch.record` are kept, for the loss bounds.
     progress : callable, optional
         Is told within an epoch how many sentences are done, and of how many.
+    dev_encoded : Encoded, optional
+        The sentences of `dev`, if they are encoded already.
     """
     metric = "accuracy" if dev is None else dev_metric(state.labels, dev[1])
     n = len(data.encoded.starts) - 1
     state.bench = Bench()
-    dev_encoded = None if dev is None else state.source.transform(dev[0])
+    if dev is not None and dev_encoded is None:
+        dev_encoded = state.source.transform(dev[0])
     while not state.is_over(epochs, patience):
         order = state.rng.permutation(n) if shuffle else np.arange(n)
         begun = time.perf_counter()

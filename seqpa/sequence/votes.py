@@ -1,10 +1,10 @@
 """What a second stage sees of the first: its labels, and what it called the same words elsewhere.
 
 For each token the type that the first stage gave most often to the same lower-cased word elsewhere
-within `WINDOW` tokens of the document; for each span that it found, the type that it gave most often
-to the same span elsewhere, and to longer spans that contain it; for each token outside spans, to
-spans that contain its word. A type is a label without its B- or I-. Each majority is told as the type
-alone, and as the type with its purity and how many there were, at most three.
+within `WINDOW` tokens of the document; for each span that it found, the type that it gave most
+often to the same span elsewhere, and to longer spans that contain it; for each token outside spans,
+to spans that contain its word. A type is a label without its B- or I-. Each majority is told as the
+type alone, and as the type with its purity and how many there were, at most three.
 """
 
 from __future__ import annotations

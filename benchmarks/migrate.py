@@ -1,0 +1,327 @@
+"""What a script gains by its one changed line: the same calls with the peer, and with seqpa.
+
+python benchmarks/migrate.py                 all tables, some minutes; a missing peer is left out
+python benchmarks/migrate.py --quick         a part of the data
+python benchmarks/migrate.py --only nltk     one tool
+python benchmarks/migrate.py --data DIR      CoNLL-2000 from there, in place of the embedded corpus
+python benchmarks/migrate.py --write         puts the tables into docs/migrating-from-*.md
+
+Each side runs in this process on one thread, in turn; times are CPU seconds, the best of three
+where a run takes less than five. Features are made before the clock starts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import warnings
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from time import process_time as clock
+from typing import Any
+
+from results import machine, table
+
+HERE = Path(__file__).parents[1]
+HEAD = ["", "training", "seqpa", "ratio", "predicting", "seqpa", "ratio", "score", "seqpa"]
+Side = tuple[Callable[[], Any], Callable[[Any], Any], Callable[[Any], float]]
+
+
+def seconds(action: Callable[[], Any]) -> tuple[float, Any]:
+    best, result = float("inf"), None
+    for _ in range(3):
+        begun = clock()
+        result = action()
+        best = min(best, clock() - begun)
+        if best > 5:
+            break
+    return best, result
+
+
+def measured(side: Side) -> tuple[float, float, float]:
+    """Seconds of training and of predicting, and the score."""
+    train, predict, score = side
+    training, model = seconds(train)
+    predict(model)
+    predicting, found = seconds(lambda: predict(model))
+    return training, predicting, score(found)
+
+
+def row(title: str, theirs: Side, ours: Side) -> list[str]:
+    a, b = measured(theirs), measured(ours)
+    print(f"  {title}: {a} {b}", flush=True)
+    cells = [title]
+    for place in range(2):
+        cells += [f"{a[place]:.3g} s", f"{b[place]:.3g} s", f"{a[place] / b[place]:.1f} ×"]
+    return [*cells, f"{a[2]:.2f}", f"{b[2]:.2f}"]
+
+
+# The text: sentences with parts of speech and chunks or names
+
+
+def corpora(data: Path | None, quick: bool) -> tuple[str, Any, Any]:
+    from seqpa.data import read
+
+    folder = None if data is None else data / "conll2000"
+    if folder is not None and folder.is_dir():
+        name, files = "CoNLL-2000", [folder / "train.txt", folder / "test.txt"]
+    else:
+        name, news = "the embedded news corpus", HERE / "corpora" / "news"
+        files = [news / "train.conll", news / "test.conll"]
+    train, test = (read(file, columns=["word", "pos", "label"]) for file in files)
+    return name, (train[: len(train) // 8] if quick else train), test
+
+
+def word2features(sentence: list[tuple[str, str]], i: int) -> dict[str, Any]:
+    """As in the tutorial of sklearn-crfsuite."""
+    word, pos = sentence[i]
+    features = {
+        "bias": 1.0,
+        "word.lower()": word.lower(),
+        "word[-3:]": word[-3:],
+        "word[-2:]": word[-2:],
+        "word.isupper()": word.isupper(),
+        "word.istitle()": word.istitle(),
+        "word.isdigit()": word.isdigit(),
+        "postag": pos,
+        "postag[:2]": pos[:2],
+    }
+    for shift, name in ((-1, "-1:"), (1, "+1:")):
+        if 0 <= i + shift < len(sentence):
+            word, pos = sentence[i + shift]
+            features |= {
+                f"{name}word.lower()": word.lower(),
+                f"{name}word.istitle()": word.istitle(),
+                f"{name}word.isupper()": word.isupper(),
+                f"{name}postag": pos,
+                f"{name}postag[:2]": pos[:2],
+            }
+        else:
+            features["BOS" if shift < 0 else "EOS"] = True
+    return features
+
+
+def seen(corpus: Any) -> list[list[dict[str, Any]]]:
+    return [[word2features(s, i) for i in range(len(s))] for s in corpus.X]
+
+
+def span_f1(gold: list[list[str]]) -> Callable[[Any], float]:
+    from seqpa.evaluate import evaluate
+
+    def score(found: Any) -> float:
+        result = evaluate(gold, [list(labels) for labels in found])
+        return 100 * (result.accuracy if result.span_micro is None else result.span_micro.f1)
+
+    return score
+
+
+# The tools
+
+
+def sklearn_crfsuite(data: Path | None, quick: bool) -> tuple[str, list[list[str]]]:
+    import sklearn_crfsuite as theirs
+
+    import seqpa.sklearn_crfsuite as ours
+
+    name, train, test = corpora(data, quick)
+    X, y, text, score = seen(train), train.y, seen(test), span_f1(test.y)
+
+    def side(module: Any, **arguments: Any) -> Side:
+        return (
+            lambda: module.CRF(**arguments).fit(X, y),
+            lambda crf: crf.predict(text),
+            score,
+        )
+
+    rows = [
+        row(title, side(theirs, **arguments), side(ours, **arguments))
+        for title, arguments in (
+            ("`lbfgs`, c1 = c2 = 0.1", {"c1": 0.1, "c2": 0.1, "max_iterations": 100}),
+            ("`pa`", {"algorithm": "pa", "max_iterations": 10}),
+            ("`ap`", {"algorithm": "ap", "max_iterations": 10}),
+        )
+    ]
+    return f"The tutorial's features on {name}, span F1.", rows
+
+
+def crfsuite(data: Path | None, quick: bool) -> tuple[str, list[list[str]]]:
+    import pycrfsuite as theirs
+
+    import seqpa.pycrfsuite as ours
+
+    name, train, test = corpora(data, quick)
+    X, y, text, score = seen(train), train.y, seen(test), span_f1(test.y)
+
+    def side(module: Any, algorithm: str, **params: Any) -> Side:
+        def fit() -> Any:
+            trainer = module.Trainer(algorithm, params, verbose=False)
+            for xseq, yseq in zip(X, y, strict=True):
+                trainer.append(xseq, yseq)
+            with tempfile.TemporaryDirectory() as folder:
+                trainer.train(f"{folder}/model")
+                tagger = module.Tagger()
+                tagger.open(f"{folder}/model")
+            return tagger
+
+        return fit, lambda tagger: [tagger.tag(xseq) for xseq in text], score
+
+    rows = [
+        row(f"`{algorithm}`", side(theirs, algorithm, **params), side(ours, algorithm, **params))
+        for algorithm, params in (
+            ("lbfgs", {"c1": 0.1, "c2": 0.1, "max_iterations": 100}),
+            ("pa", {"max_iterations": 10}),
+        )
+    ]
+    rows.append(imported(X, y, text, score))
+    told = "A call for each sentence, as python-crfsuite has it"
+    return f"The same features on {name}, span F1. {told}.", rows
+
+
+def imported(X: Any, y: Any, text: Any, score: Callable[[Any], float]) -> list[str]:
+    """A model of CRFsuite's own, there and here; trained once."""
+    import pycrfsuite
+
+    from seqpa.pycrfsuite.crfsuite_file import read_crfsuite_file, to_trained
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/model"
+        trainer = pycrfsuite.Trainer("ap", {"max_iterations": 10}, verbose=False)
+        for xseq, yseq in zip(X, y, strict=True):
+            trainer.append(xseq, yseq)
+        trainer.train(path)
+
+        def theirs() -> Any:
+            tagger = pycrfsuite.Tagger()
+            tagger.open(path)
+            return tagger
+
+        cells = row(
+            "a model of CRFsuite",
+            (theirs, lambda tagger: [tagger.tag(xseq) for xseq in text], score),
+            (
+                lambda: to_trained(read_crfsuite_file(path)).tagging,
+                lambda tagging: tagging.predict(text),
+                score,
+            ),
+        )
+        return [cells[0], "", "", "", *cells[4:]]
+
+
+def nltk(data: Path | None, quick: bool) -> tuple[str, list[list[str]]]:
+    from nltk.tag import PerceptronTagger, UnigramTagger
+
+    from seqpa.nltk import SeqpaTagger
+
+    name, train, test = corpora(data, quick)
+    sents = [list(s) for s in train.X]
+    text, gold = [[word for word, _ in s] for s in test.X], [[pos for _, pos in s] for s in test.X]
+
+    def accuracy(found: Any) -> float:
+        pairs = [
+            (a, b)
+            for s, own in zip(found, gold, strict=True)
+            for (_, a), b in zip(s, own, strict=True)
+        ]
+        return 100 * sum(a == b for a, b in pairs) / len(pairs)
+
+    def side(make: Callable[[], Any]) -> Side:
+        return make, lambda tagger: tagger.tag_sents(text), accuracy
+
+    def perceptron() -> Any:
+        tagger = PerceptronTagger(load=False)
+        tagger.train([list(s) for s in sents])
+        return tagger
+
+    ours = side(lambda: SeqpaTagger(random_state=1).train(sents))
+    rows = [
+        row("`PerceptronTagger`", side(perceptron), ours),
+        row("`UnigramTagger`", side(lambda: UnigramTagger(sents)), ours),
+    ]
+    return f"Parts of speech on {name}, accuracy.", rows
+
+
+def scikit_learn(data: Path | None, quick: bool) -> tuple[str, list[list[str]]]:
+    from sklearn import linear_model
+    from sklearn.datasets import make_classification, make_regression
+
+    import seqpa.sklearn
+
+    n = 4_000 if quick else 40_000
+    X, y = make_classification(n, 50, n_informative=20, n_classes=4, random_state=0)
+    Z, z = make_regression(n, 50, noise=5.0, random_state=0)
+    half = n // 2
+    rows = []
+    for name, (A, b) in {
+        "PassiveAggressiveClassifier": (X, y),
+        "Perceptron": (X, y),
+        "PassiveAggressiveRegressor": (Z, z),
+    }.items():
+        if not hasattr(linear_model, name):
+            print(f"  {name}: no longer in scikit-learn, left out")
+            continue
+
+        def side(module: Any, name: str = name, A: Any = A, b: Any = b) -> Side:
+            def fit() -> Any:
+                return getattr(module, name)(max_iter=10, tol=None, random_state=0).fit(
+                    A[:half], b[:half]
+                )
+
+            return fit, lambda model: model, lambda model: 100 * model.score(A[half:], b[half:])
+
+        cells = row(f"`{name}`", side(linear_model), side(seqpa.sklearn))
+        rows.append([*cells[:4], "", "", "", *cells[7:]])
+    told = f"{half:,} made-up examples of 50 features, ten passes; accuracy or R², in percent"
+    return f"{told}.", rows
+
+
+TOOLS: dict[str, tuple[Callable[[Path | None, bool], tuple[str, list[list[str]]]], list[str]]] = {
+    "sklearn-crfsuite": (sklearn_crfsuite, ["sklearn_crfsuite"]),
+    "crfsuite": (crfsuite, ["pycrfsuite"]),
+    "nltk": (nltk, ["nltk"]),
+    "scikit-learn": (scikit_learn, ["sklearn"]),
+}
+PACKAGES = {
+    "sklearn-crfsuite": "sklearn-crfsuite",
+    "crfsuite": "python-crfsuite",
+    "nltk": "nltk",
+    "scikit-learn": "scikit-learn",
+}
+
+
+def write(tool: str, text: str) -> None:
+    """Put a table into a page, between its marks."""
+    page = HERE / "docs" / f"migrating-from-{tool}.md"
+    begin, end = "<!-- measured -->\n", "<!-- end of what is measured -->"
+    before, found, rest = page.read_text(encoding="utf-8").partition(begin)
+    if not found or end not in rest:
+        raise SystemExit(f"{page}: has no place for the table, {begin.strip()} ... {end}")
+    after = rest[rest.index(end) :]
+    page.write_text(f"{before}{begin}\n{text}\n\n{after}", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", type=Path, default=os.environ.get("SEQPA_DATA"))
+    parser.add_argument("--quick", action="store_true", help="an eighth of the data")
+    parser.add_argument("--only", choices=list(TOOLS), help="one tool")
+    parser.add_argument("--write", action="store_true", help="put the tables into the pages")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for tool, (measure, needs) in TOOLS.items():
+        if given.only not in (None, tool):
+            continue
+        missing = [name for name in needs if find_spec(name) is None]
+        if missing:
+            print(f"{tool}: {', '.join(missing)} is not installed, left out")
+            continue
+        told, rows = measure(None if given.data is None else Path(given.data), given.quick)
+        text = "\n\n".join([f"{told} {machine(PACKAGES[tool])}.", table(HEAD, rows)])
+        print(f"\n{tool}\n\n{text}\n", flush=True)
+        if given.write:
+            write(tool, text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,426 @@
+"""seqpa in spaCy: the pipeline components `seqpa_ner` and `seqpa_tagger`.
+
+Where seqpa is installed, ``nlp.add_pipe("seqpa_ner")`` finds them by itself (entry points). A
+component is trained by `nlp.initialize`, from `Doc` objects or from a `DocBin`. It reads the words
+of a `Doc`, sentence by sentence where it has sentences, and writes entities or tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+try:
+    from spacy.language import Language
+    from spacy.scorer import Scorer, get_ner_prf
+    from spacy.tokens import Doc, DocBin, Span
+    from spacy.training import Example
+    from spacy.vocab import Vocab
+except ImportError as error:  # pragma: no cover
+    raise ImportError("seqpa.spacy needs spaCy: pip install spacy") from error
+
+from seqpa.errors import NotTrainedError, SeqpaError
+from seqpa.schemes import spans
+from seqpa.sequence.tagger import SequenceTagger
+
+__all__ = ["SeqpaNER", "SeqpaTagger", "make_ner", "make_tagger"]
+
+_FILE = "model.safetensors"
+
+
+class _Component:
+    """What both components share: a tagger of words, its training, its file."""
+
+    def __init__(
+        self, vocab: Vocab, name: str, model: str | None, parameters: dict[str, Any]
+    ) -> None:
+        self.vocab = vocab
+        self.name = name
+        self.parameters = dict(parameters)
+        self.tagger: SequenceTagger | None = None if model is None else SequenceTagger.load(model)
+
+    def _labels(self, doc: Doc) -> list[str | None]:
+        """The label of each token, None where it is not known."""
+        raise NotImplementedError
+
+    def _set(self, doc: Doc, sentences: list[tuple[int, list[str]]]) -> None:
+        """Write the labels of sentences, which begin at these tokens, into a Doc."""
+        raise NotImplementedError
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that it gives; empty before training."""
+        return () if self.tagger is None else tuple(self.tagger.classes_)
+
+    def train(self, docs: Any, dev: Any = None) -> Any:
+        """Train on annotated documents.
+
+        Parameters
+        ----------
+        docs : iterable of Doc, DocBin, or path of a .spacy file
+            What to learn from. Tokens without an annotation are left out.
+        dev : the same or None, default None
+            On which the best epoch is chosen.
+
+        Returns
+        -------
+        object
+            Itself.
+        """
+        tagger = SequenceTagger(**self.parameters)
+        self.tagger = tagger.fit(*self._data(docs), dev=None if dev is None else self._data(dev))
+        return self
+
+    def _data(self, docs: Any) -> tuple[list[list[str]], list[list[str | None]]]:
+        X: list[list[str]] = []
+        y: list[list[str | None]] = []
+        for doc in _documents(docs, self.vocab):
+            labels = self._labels(doc)
+            for begin, end in _sentences(doc):
+                X.append([token.text for token in doc[begin:end]])
+                y.append(labels[begin:end])
+        return X, y
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        dev: str | None = None,
+    ) -> None:
+        """Train, as `nlp.initialize` asks for it.
+
+        Parameters
+        ----------
+        get_examples : function
+            Gives the examples, of which the references are learned from.
+        nlp : Language or None, default None
+            Not used.
+        dev : str or None, default None
+            A .spacy file on which the best epoch is chosen.
+        """
+        self.train([example.reference for example in get_examples()], dev)
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Annotate a document.
+
+        Parameters
+        ----------
+        doc : Doc
+            Its tokens are read.
+
+        Returns
+        -------
+        Doc
+            The same.
+        """
+        return next(iter(self.pipe([doc])))
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Annotate a stream of documents, many at once, which is faster.
+
+        Parameters
+        ----------
+        stream : iterable of Doc
+            The documents.
+        batch_size : int, default 128
+            So many are tagged together.
+
+        Yields
+        ------
+        Doc
+            Each of them, annotated.
+        """
+        if self.tagger is None:
+            raise NotTrainedError(
+                f"{self.name} is not trained yet: call nlp.initialize with examples, or its train"
+            )
+        waiting = iter(stream)
+        while docs := list(islice(waiting, batch_size)):
+            places = [_sentences(doc) for doc in docs]
+            texts = [[token.text for token in doc] for doc in docs]
+            found = iter(
+                self.tagger.predict(
+                    [
+                        text[begin:end]
+                        for text, own in zip(texts, places, strict=True)
+                        for begin, end in own
+                    ]
+                )
+            )
+            for doc, own in zip(docs, places, strict=True):
+                self._set(doc, [(begin, next(found)) for begin, _ in own])
+                yield doc
+
+    # Files
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write the model into a folder.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder, which is made.
+        exclude : iterable of str, default ()
+            Not used.
+        """
+        Path(path).mkdir(parents=True, exist_ok=True)
+        if self.tagger is not None:
+            self.tagger.save(Path(path) / _FILE)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Any:
+        """Read the model from a folder.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder.
+        exclude : iterable of str, default ()
+            Not used.
+
+        Returns
+        -------
+        object
+            Itself.
+        """
+        file = Path(path) / _FILE
+        self.tagger = SequenceTagger.load(file) if file.exists() else None
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The model as bytes.
+
+        Parameters
+        ----------
+        exclude : iterable of str, default ()
+            Not used.
+
+        Returns
+        -------
+        bytes
+            The content of the model file; empty before training.
+        """
+        with TemporaryDirectory() as folder:
+            self.to_disk(folder)
+            file = Path(folder) / _FILE
+            return file.read_bytes() if file.exists() else b""
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Any:
+        """Read the model from bytes.
+
+        Parameters
+        ----------
+        data : bytes
+            As `to_bytes` gives them.
+        exclude : iterable of str, default ()
+            Not used.
+
+        Returns
+        -------
+        object
+            Itself.
+        """
+        with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            if data:
+                (Path(folder) / _FILE).write_bytes(data)
+            return self.from_disk(folder)
+
+
+class SeqpaNER(_Component):
+    """Writes the entities of a `Doc`; made by ``nlp.add_pipe("seqpa_ner")``.
+
+    Parameters
+    ----------
+    vocab : Vocab
+        Of the pipeline.
+    name : str, default "seqpa_ner"
+        Of the component.
+    model : str or None, default None
+        A model file of seqpa to tag with.
+    parameters : dict or None, default None
+        Parameters of `SequenceTagger`; features are "ner".
+
+    Examples
+    --------
+    >>> import spacy
+    >>> nlp = spacy.blank("en")
+    >>> ner = nlp.add_pipe("seqpa_ner")
+    >>> doc = nlp.make_doc("Ada saw Ohio")
+    >>> doc.set_ents([Span(doc, 0, 1, "PER"), Span(doc, 2, 3, "LOC")])
+    >>> _ = ner.train([doc])
+    >>> [(entity.text, entity.label_) for entity in nlp("Ada saw Ohio").ents]
+    [('Ada', 'PER'), ('Ohio', 'LOC')]
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        name: str = "seqpa_ner",
+        model: str | None = None,
+        parameters: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(vocab, name, model, {"features": "ner", **(parameters or {})})
+
+    def score(self, examples: Iterable[Example], **_more: Any) -> dict[str, Any]:
+        """How well it finds entities, as `nlp.evaluate` asks for it.
+
+        Parameters
+        ----------
+        examples : iterable of Example
+            Predicted and right documents.
+        **_more : object
+            Not used.
+
+        Returns
+        -------
+        dict
+            ents_p, ents_r, ents_f, ents_per_type.
+        """
+        return dict(get_ner_prf(examples))
+
+    def _labels(self, doc: Doc) -> list[str | None]:
+        return [
+            None
+            if not token.ent_iob_
+            else "O"
+            if token.ent_iob_ == "O"
+            else f"{token.ent_iob_}-{token.ent_type_}"
+            for token in doc
+        ]
+
+    def _set(self, doc: Doc, sentences: list[tuple[int, list[str]]]) -> None:
+        found = [
+            Span(doc, first + begin, first + end, label=kind)
+            for first, labels in sentences
+            for kind, begin, end in spans(labels)
+        ]
+        doc.set_ents(found, default="outside")
+
+
+class SeqpaTagger(_Component):
+    """Writes the tags of a `Doc` (``token.tag_``); made by ``nlp.add_pipe("seqpa_tagger")``.
+
+    Parameters
+    ----------
+    vocab : Vocab
+        Of the pipeline.
+    name : str, default "seqpa_tagger"
+        Of the component.
+    model : str or None, default None
+        A model file of seqpa to tag with.
+    parameters : dict or None, default None
+        Parameters of `SequenceTagger`; features are "pos".
+
+    Examples
+    --------
+    >>> import spacy
+    >>> nlp = spacy.blank("en")
+    >>> tagger = nlp.add_pipe("seqpa_tagger")
+    >>> doc = Doc(nlp.vocab, words=["Rain", "fell"], tags=["NN", "VBD"])
+    >>> _ = tagger.train([doc])
+    >>> [token.tag_ for token in nlp("Rain fell")]
+    ['NN', 'VBD']
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        name: str = "seqpa_tagger",
+        model: str | None = None,
+        parameters: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(vocab, name, model, {"features": "pos", **(parameters or {})})
+
+    def score(self, examples: Iterable[Example], **_more: Any) -> dict[str, Any]:
+        """How well it tags, as `nlp.evaluate` asks for it.
+
+        Parameters
+        ----------
+        examples : iterable of Example
+            Predicted and right documents.
+        **_more : object
+            Not used.
+
+        Returns
+        -------
+        dict
+            tag_acc.
+        """
+        return dict(Scorer.score_token_attr(examples, "tag"))
+
+    def _labels(self, doc: Doc) -> list[str | None]:
+        return [token.tag_ or None for token in doc]
+
+    def _set(self, doc: Doc, sentences: list[tuple[int, list[str]]]) -> None:
+        for first, labels in sentences:
+            for place, label in enumerate(labels, start=first):
+                doc[place].tag_ = label
+
+
+_DEFAULTS: dict[str, Any] = {"model": None, "parameters": {}}
+
+
+@Language.factory("seqpa_ner", assigns=["doc.ents", "token.ent_iob"], default_config=_DEFAULTS)
+def make_ner(nlp: Language, name: str, model: str | None, parameters: dict[str, Any]) -> SeqpaNER:
+    """What ``nlp.add_pipe("seqpa_ner", config={...})`` calls.
+
+    Parameters
+    ----------
+    nlp : Language
+        The pipeline.
+    name : str
+        Of the component.
+    model : str or None
+        A model file of seqpa to tag with.
+    parameters : dict
+        Parameters of `SequenceTagger`.
+
+    Returns
+    -------
+    SeqpaNER
+        The component.
+    """
+    return SeqpaNER(nlp.vocab, name, model, parameters)
+
+
+@Language.factory("seqpa_tagger", assigns=["token.tag"], default_config=_DEFAULTS)
+def make_tagger(
+    nlp: Language, name: str, model: str | None, parameters: dict[str, Any]
+) -> SeqpaTagger:
+    """What ``nlp.add_pipe("seqpa_tagger", config={...})`` calls.
+
+    Parameters
+    ----------
+    nlp : Language
+        The pipeline.
+    name : str
+        Of the component.
+    model : str or None
+        A model file of seqpa to tag with.
+    parameters : dict
+        Parameters of `SequenceTagger`.
+
+    Returns
+    -------
+    SeqpaTagger
+        The component.
+    """
+    return SeqpaTagger(nlp.vocab, name, model, parameters)
+
+
+def _documents(given: Any, vocab: Vocab) -> list[Doc]:
+    if isinstance(given, str | Path):
+        if not Path(given).is_file():
+            raise SeqpaError(f"{given}: no such file; give a .spacy file, as DocBin writes it")
+        given = DocBin().from_disk(given)
+    return list(given.get_docs(vocab) if isinstance(given, DocBin) else given)
+
+
+def _sentences(doc: Doc) -> list[tuple[int, int]]:
+    """Where its sentences begin and end; the whole of it where they are not known."""
+    if doc.has_annotation("SENT_START"):
+        return [(sentence.start, sentence.end) for sentence in doc.sents]
+    return [(0, len(doc))] if len(doc) else []
