@@ -69,7 +69,7 @@ def test_ten_minutes(tmp_path: Path) -> None:
     assert "B-person, not" in typed(f'echo "{text}" | seqpa tag {model} --explain')
 
     # Minute 3: how good is it, and what is in it?
-    assert "80.3" in typed(f"seqpa evaluate {model} corpora/news/test.conll")
+    assert "81.6" in typed(f"seqpa evaluate {model} corpora/news/test.conll")
     assert "25" in typed(f"seqpa inspect {model} --top 1")
 
     # Minute 4: data of one's own, an export of an annotation tool.
