@@ -15,7 +15,8 @@ What is seen of a word
     `tag_dictionary`  which labels a word had in training: ``tags[0]``, ``besttag[0]``
     `elsewhere`    the same word elsewhere in the document: ``elsewhere(lower, -1)``
 Words to numbers
-    `tables`       numbers for words, attributes and features; they grow while training
+    `word_tables`  numbers for words and their attributes' values; they grow while training
+    `tables`       numbers for features, which grow too
     `encode`       sentences of words to arrays of feature numbers, by templates
     `dicts`        the same for tokens that already are features
     `seen`         marks of the sentences learned from, by which a text is known again

@@ -25,6 +25,56 @@ NUMBERS = ("0", "1", "2", "3", "4+")
 CASES = ("lower", "title", "upper", "mixed", "none")
 
 
+def n_values(mode: int, inner: int) -> int:
+    """How many values a set has.
+
+    Parameters
+    ----------
+    mode : int
+        ATTRIBUTE, NUMBER or CASE.
+    inner : int
+        How many the attribute has that it looks at.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> n_values(ATTRIBUTE, 7), n_values(NUMBER, 0), n_values(CASE, 3)
+    (7, 5, 6)
+    """
+    if mode == ATTRIBUTE:
+        return inner
+    return len(NUMBERS) if mode == NUMBER else 2 * inner
+
+
+def value_texts(mode: int, inner: list[str]) -> list[str]:
+    """The values of a set as strings, by number.
+
+    Parameters
+    ----------
+    mode : int
+        ATTRIBUTE, NUMBER or CASE.
+    inner : list of str
+        Those of the attribute that it looks at.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> value_texts(CASE, ["title", "lower"])
+    ['title', 'title, first', 'lower', 'lower, first']
+    """
+    if mode == ATTRIBUTE:
+        return inner
+    if mode == NUMBER:
+        return list(NUMBERS)
+    return [text + mark for text in inner for mark in ("", ", first")]
+
+
 def case_class(word: str) -> str:
     """How a word is written.
 

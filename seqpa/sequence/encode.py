@@ -30,8 +30,9 @@ from seqpa.sequence.resources import (
     pack_strings,
     unpack_strings,
 )
-from seqpa.sequence.tables import AttributeLayout, Column, FeatureNames, FeatureTable, NotAString
+from seqpa.sequence.tables import FeatureNames, FeatureTable
 from seqpa.sequence.templates import Attribute, Part, parse_all
+from seqpa.sequence.word_tables import AttributeLayout, Column, NotAString
 
 
 @dataclass(slots=True)
@@ -414,7 +415,7 @@ class FeatureEncoder:
         sizes = [len(values) for column in self._words for values in column.values]
         sizes += [len(attributes.KINDS["lexicon"].in_context)] * len(self._lexicons)
         for mode, place, _ in self._sets.values():
-            sizes.append(_size_of_set(mode, sizes[place]))
+            sizes.append(elsewhere.n_values(mode, sizes[place]))
         return np.array(sizes, np.int64) + self._edges
 
     def _encode(
@@ -478,7 +479,7 @@ class FeatureEncoder:
             texts = [list(values) for column in self._words for values in column.values]
             texts += [list(attributes.KINDS["lexicon"].in_context)] * len(self._lexicons)
             for mode, place, _ in self._sets.values():
-                texts.append(_texts_of_set(mode, texts[place]))
+                texts.append(elsewhere.value_texts(mode, texts[place]))
             table.names = FeatureNames(table, texts)
         return table.names
 
@@ -584,22 +585,6 @@ class FeatureEncoder:
 
 
 _TABLES = ("features", "pairs")
-
-
-def _size_of_set(mode: int, inner: int) -> int:
-    """How many values a set has, where the attribute that it looks at has `inner`."""
-    if mode == elsewhere.ATTRIBUTE:
-        return inner
-    return len(elsewhere.NUMBERS) if mode == elsewhere.NUMBER else 2 * inner
-
-
-def _texts_of_set(mode: int, inner: list[str]) -> list[str]:
-    """The same values as strings."""
-    if mode == elsewhere.ATTRIBUTE:
-        return inner
-    if mode == elsewhere.NUMBER:
-        return list(elsewhere.NUMBERS)
-    return [text + mark for text in inner for mark in ("", ", first")]
 
 
 def _not_a_string(column: Column, i: int, word: Any, starts: NDArray[np.int64]) -> SeqpaError:

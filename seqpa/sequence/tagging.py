@@ -27,8 +27,8 @@ from seqpa.sequence.encode import Encoded, FeatureEncoder, starts_of
 from seqpa.sequence.explain import Evidence
 from seqpa.sequence.inputs import FeatureSource, documents_of
 from seqpa.sequence.pieces import part
-from seqpa.sequence.tables import REMEMBERED
 from seqpa.sequence.weights import FrozenWeights
+from seqpa.sequence.word_tables import REMEMBERED
 
 _NUMBERED = 65536  # so many words are numbered at a time;
 _RUN = 8192  # so many tokens are tagged at a time,
