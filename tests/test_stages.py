@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from names_in_context import text
 
 from seqpa import SequenceTagger
+from seqpa.cli import main
+from seqpa.data import read
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.schemes import spans
@@ -244,3 +246,33 @@ def test_columns_documents_weights_and_missing_labels():
 def test_what_two_stages_cannot_do_is_one_line(tagger, change, words):
     with pytest.raises(SeqpaError, match=words):
         change(copy.deepcopy(tagger), *text(1, 20))
+
+
+def test_the_commands_train_tag_explain_and_inspect(tmp_path, capsys):
+    """A configuration with two stages and documents, from the file to what is told of the model."""
+    X, y = text(1, 200, 0.6)
+    for name, part in (("train", slice(0, 150)), ("test", slice(150, 200))):
+        lines = [
+            "# newdoc\n" * (i % 50 == 0)
+            + "".join(f"{w}\t{label}\n" for w, label in zip(*both, strict=True))
+            for i, both in enumerate(zip(X[part], y[part], strict=True))
+        ]
+        (tmp_path / f"{name}.conll").write_text("\n".join(lines) + "\n")
+    (tmp_path / "c.yaml").write_text(
+        "data: {train: train.conll, dev: test.conll, columns: [word, label]}\n"
+        "features: {preset: ner-document}\n"
+        "learner: {stages: 2, epochs: 2, patience: 1}\n"
+        "output: {model: m.safetensors}\n"
+    )
+    model, test = str(tmp_path / "m.safetensors"), str(tmp_path / "test.conll")
+    assert main(["train", str(tmp_path / "c.yaml")]) == 0
+    said = capsys.readouterr().out
+    assert said.count("stage 1: ") == FOLDS + 1
+    assert said.index("stage 1: ") < said.index("epoch 1/2")
+    assert main(["tag", model, test, "-o", str(tmp_path / "a.conll")]) == 0
+    expected = SequenceTagger.load(model).predict(read(test, columns=["word", "label"]))
+    assert read(tmp_path / "a.conll", columns=["word", "_", "label"]).y == expected
+    assert main(["tag", model, test, "--explain"]) == 0
+    assert "stage1[0]=" in capsys.readouterr().out
+    assert main(["inspect", model]) == 0
+    assert "2,000 tokens before and behind a sentence" in capsys.readouterr().out

@@ -43,6 +43,13 @@ def inspect(
         print(f"\n{_strongest_transitions(tagger.transition_features_, top)}")
 
 
+def _reach(tagger: SequenceTagger) -> list[tuple[str, str]]:
+    """How many stages there are and how far they look, where that is more than a sentence."""
+    rows = [("stages", "2: the features and weights are those of the second")]
+    looks = [("context", f"{tagger.reach_:,} tokens before and behind a sentence")]
+    return (rows if tagger.stages > 1 else []) + (looks if tagger.reach_ else [])
+
+
 def _summary(file: ModelFile, tagger: SequenceTagger, features: int, weights: int) -> str:
     templates = file.header["encoder"].get("templates", [])
     parameters = file.header.get("parameters", {})
@@ -59,6 +66,7 @@ def _summary(file: ModelFile, tagger: SequenceTagger, features: int, weights: in
         ("features", f"{features:,} with {weights:,} weights"),
         ("transitions", f"{len(tagger.transition_features_):,} of {len(tagger.classes_) ** 2:,}"),
         ("learner", learner),
+        *_reach(tagger),
         ("cost", _cost_name(parameters.get("cost"))),
         ("constraints", _constraints_name(parameters.get("constraints"))),
         ("epoch", tagger.n_iter_),
