@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqpa import SeqpaError, SequenceTagger
@@ -51,6 +51,7 @@ def all_sequences(
 @pytest.mark.pure
 @pytest.mark.parametrize("constraints", [None, {"forbidden": [["O", "I-x"], ["B-y", "B-y"]]}])
 @pytest.mark.parametrize("templates", [TEMPLATES, PAIRS], ids=["single", "pairs"])
+@settings(max_examples=25)
 @given(X=sentences, seed=st.integers(0, 4), scale=st.sampled_from([1e-3, 0.7, 3.0, 40.0, 900.0]))
 def test_as_by_adding_up_all_sequences(
     templates: list[str], constraints: Any, X: Any, seed: int, scale: float
@@ -88,6 +89,7 @@ def test_as_by_adding_up_all_sequences(
     assert probabilities.likelihood(encoded, given_labels) == pytest.approx(exact, abs=1e-9)
 
 
+@settings(max_examples=25)
 @given(X=sentences, seed=st.integers(0, 2))
 def test_spans_of_any_scheme_and_of_none(X: Any, seed: int) -> None:
     tagger = tagger_of(TEMPLATES, LOOSE, seed)

@@ -19,6 +19,8 @@ from html import escape
 from itertools import accumulate
 from pathlib import Path
 
+import seqpa
+
 HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]
 LETTER = """\
@@ -79,7 +81,9 @@ def prepare(folder: Path) -> dict[str, str]:
     (programs / "seqpa").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m seqpa "$@"\n')
     (programs / "seqpa").chmod(0o755)
     environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
-    environment |= {"PYTHONPATH": str(PROJECT), "COLUMNS": str(COLUMNS)}
+    # The seqpa that is imported here, compiled if it is installed.
+    where = Path(seqpa.__file__).parents[1]
+    environment |= {"PYTHONPATH": str(where), "COLUMNS": str(COLUMNS)}
     environment.pop("NO_COLOR", None)
     return environment
 
