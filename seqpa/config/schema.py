@@ -307,7 +307,7 @@ class Config(Section):
     --------
     >>> config = Config.model_validate({"data": {"train": "a.conll"}, "learner": {"C": 0.3}})
     >>> config.learner.C, config.learner.epochs
-    (0.3, 10)
+    (0.3, 20)
     """
 
     data: DataSettings = Field(description="what is learned from")

@@ -775,7 +775,7 @@ class SequenceTagger:
         --------
         >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
         >>> [round(token["P"], 3) for token in tagger.predict_marginals([["so", "it"]])[0]]
-        [0.5, 0.515]
+        [0.365, 0.635]
         """
         probabilities, encoded, labels = self._probabilities(in_documents(X, documents))
         rows = probabilities.tokens(encoded, self.n_jobs).tolist()
@@ -805,7 +805,7 @@ class SequenceTagger:
         --------
         >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
         >>> [(label, round(p, 3)) for label, p in tagger.predict_with_probability([["it"]])[0]]
-        [('P', 0.51)]
+        [('P', 0.591)]
         """
         probabilities, encoded, names = self._probabilities(in_documents(X, documents))
         path = probabilities.decoder.decode(encoded)
