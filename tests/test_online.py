@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
@@ -231,3 +232,61 @@ def test_bad_lessons_change_nothing() -> None:
             tagger.learn_one(tokens, labels)
     assert live(tagger, [["a", "dog"]]) == before
     assert label_indices(["D"], tagger.classes_).tolist() == [0]
+
+
+@pytest.mark.parametrize("extra", [[], ["pair:suffix(1)[0]"], ["elsewhere(lower, -1)"], ["tags"]])
+@given(data=sentences, long=st.integers(1, 9))
+def test_one_sentence_is_tagged_as_it_is_among_others(
+    extra: list[str], data: Any, long: int
+) -> None:
+    # A single sentence has buffers of its own, which must see all that was learned in between.
+    tagger = SequenceTagger([*TEMPLATES, *extra], average=False, C=1.0)
+    for tokens, labels in zip(*parted(data), strict=True):
+        tagger.learn_one(tokens, labels)
+        for asked in (tokens, [], [*tokens, "new"] * long):
+            assert tagger.predict_one(asked) == tagger.predict([asked, ["a"]])[0]
+    for wrong in ("ab", [b"a"], [("a", "b")], ["a", 3], [{"a": 1}]):
+        told = []
+        for X in ([wrong], [wrong, ["a"]]):
+            with pytest.raises(SeqpaError) as error:
+                tagger.predict(X)
+            told.append(str(error.value))
+        assert told[0] == told[1]
+
+
+def test_readers_beside_a_learner_see_whole_updates() -> None:
+    rng = np.random.default_rng(1)
+    X = [[WORDS[k] for k in rng.integers(0, len(WORDS), n)] for n in rng.integers(1, 9, 300)]
+    y = [["ABCD"[rng.integers(2 + i // 100)] for _ in s] for i, s in enumerate(X)]
+    asked = [WORDS, X[7], [*WORDS[::-1], "new"]]
+
+    def learn(see: Any = None) -> None:
+        tagger = taggers[-1]
+        for tokens, labels in zip(X[1:], y[1:], strict=True):
+            tagger.learn_one(tokens, labels)
+            if see is not None:
+                see(tagger)
+
+    def read(tokens: list[str]) -> set[tuple[str, ...]]:
+        found = {tuple(taggers[-1].predict_one(tokens))}
+        while not learning.done():
+            found.add(tuple(taggers[-1].predict_one(tokens)))
+        return found
+
+    allowed: list[set[tuple[str, ...]]] = [set() for _ in asked]
+
+    def note(tagger: SequenceTagger) -> None:
+        for own, tokens in zip(allowed, asked, strict=True):
+            own.add(tuple(tagger.predict_one(tokens)))
+
+    taggers = []
+    for _ in range(2):
+        taggers.append(SequenceTagger(PAIRS, average=False, C=1.0))
+        taggers[-1].learn_one(X[0], y[0])
+        if len(taggers) == 1:
+            note(taggers[0])
+            learn(note)
+    with ThreadPoolExecutor(4) as pool:
+        learning = pool.submit(learn)
+        for own, found in zip(allowed, pool.map(read, asked), strict=True):
+            assert found <= own
