@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain, compress
+from itertools import compress
 from numbers import Real
 from typing import Any
 
@@ -23,10 +23,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqpa._kernel.given_features import (
+    AHEAD,
     ALL_READ,
     LARGEST,
     PARTS_FULL,
     REMEMBERED,
+    ROW,
     TOGETHER,
     WHOLE_FULL,
     FeatureNames,
@@ -36,6 +38,8 @@ from seqpa.errors import SeqpaError
 from seqpa.locks import ForkSafeLock
 from seqpa.sequence.encode import Encoded, place, starts_of
 from seqpa.sequence.resources import Arrays, pack_strings, unpack_strings
+
+_GUESS = 32  # features of a token, for the first buffers
 
 
 class DictEncoder:
@@ -99,28 +103,30 @@ class DictEncoder:
 
     def _encode(self, sentences: Sequence[Sequence[Any]], grow: bool) -> Encoded:
         """Number every feature; a new one gets the next number with `grow`, else is left out."""
-        tokens = list(chain.from_iterable(sentences))
-        starts = starts_of(map(len, sentences), len(tokens))
-        ends = np.zeros(len(tokens) + 1, np.int64)
-        if {list, dict}.issuperset(map(type, tokens)):
-            capacity = sum(map(len, tokens))
-        else:
-            capacity = sum(len(token) for token in tokens if isinstance(token, (list, dict)))
+        lists = [own if type(own) is list else list(own) for own in sentences]
+        n_tokens = sum(map(len, lists))
+        starts = starts_of(map(len, lists), n_tokens)
+        ends = np.zeros(n_tokens + 1, np.int64)
+        # Memory is taken when it is written to; what the guess is above the need costs nothing.
+        capacity = _GUESS * n_tokens
         features, values = np.empty(capacity, np.int32), np.empty(capacity, np.float32)
         reader = FeatureReader(
             known=self._known,
             grow=grow,
             ends=ends,
             slowly=lambda token: self._slowly(token, grow),
-            places=np.zeros(TOGETHER, np.int64),
-            at=np.zeros(TOGETHER, np.int64),
-            weights=np.zeros(TOGETHER),
+            items=np.zeros(AHEAD * 2 * ROW, np.int64),
+            places=np.zeros(AHEAD * ROW, np.int64),
+            at=np.zeros(AHEAD * ROW, np.int64),
+            weights=np.zeros(AHEAD * ROW),
+            sizes=np.zeros(AHEAD, np.int64),
+            lists=np.zeros(AHEAD, np.uint8),
             seen=np.zeros(REMEMBERED, np.int64),
-            begun=np.zeros((REMEMBERED, 2), np.int64),
+            flags=np.zeros(REMEMBERED, np.int64),
         )
         reader.use_buffers(features, values)
         try:
-            while (more := reader.read(tokens)) != ALL_READ:
+            while (more := reader.read(lists)) != ALL_READ:
                 if more in (WHOLE_FULL, PARTS_FULL):
                     self._enlarge(more, TOGETHER if grow else 0)
                     continue
@@ -156,8 +162,8 @@ class DictEncoder:
         known = self._known
         with self._lock:  # of many threads that tag, one makes it
             total = len(known.names) + more
-            slots = np.zeros(1 << (4 * total + 1).bit_length(), np.int64)
-            known.use_addresses(np.zeros(2 * total, np.int64))
+            # Two numbers for each slot; twice as many slots as features, four times while it grows.
+            slots = np.zeros(2 << ((4 if more else 2) * total + 1).bit_length(), np.int64)
             if table == WHOLE_FULL:
                 known.use_whole(slots)
             else:
@@ -213,7 +219,7 @@ class DictEncoder:
 def _known(names: list[str]) -> FeatureNames:
     """Features, in no table yet."""
     nothing = np.zeros(0, np.int64)
-    return FeatureNames(names, np.zeros(len(names), np.int64), nothing, nothing)
+    return FeatureNames(names, nothing, nothing)
 
 
 def features_of(token: Any) -> Iterator[tuple[str, float]]:
