@@ -573,9 +573,9 @@ def test_tables_of_features_grow() -> None:
 def test_tokens_of_all_kinds_in_turn_need_no_new_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     # What comes into one table is taken over by the other, not all that is in both made anew.
     made = []
-    enlarge = DictEncoder._enlarge
+    enlarge = DictEncoder.enlarge
     monkeypatch.setattr(
-        DictEncoder, "_enlarge", lambda *given: made.append(given[1]) or enlarge(*given)
+        DictEncoder, "enlarge", lambda *given: made.append(given[1]) or enlarge(*given)
     )
     tokens = [
         token

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from seqpa import SeqpaError, SequenceTagger
@@ -59,7 +59,7 @@ def live(tagger: SequenceTagger, X: list[list[str]]) -> list[Any]:
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("algorithm", ["pa-i", "arow"])
 @pytest.mark.parametrize("templates", [TEMPLATES, PAIRS], ids=["single", "pairs"])
-@given(data=sentences, asked=sentences)
+@hypothesis.given(data=sentences, asked=sentences)
 def test_live_weights_are_the_frozen_ones(
     templates: list[str], algorithm: str, average: bool, data: Any, asked: Any
 ) -> None:
@@ -74,7 +74,7 @@ def test_live_weights_are_the_frozen_ones(
 
 
 @pytest.mark.parametrize("update", ["prediction-based", "loss-augmented", "max-loss"])
-@given(data=sentences, hidden=st.integers(0, 4), others=st.integers(0, 3))
+@hypothesis.given(data=sentences, hidden=st.integers(0, 4), others=st.integers(0, 3))
 def test_what_is_kept_from_lesson_to_lesson_changes_no_bit(
     update: str, data: Any, hidden: int, others: int
 ) -> None:
@@ -235,7 +235,7 @@ def test_bad_lessons_change_nothing() -> None:
 
 
 @pytest.mark.parametrize("extra", [[], ["pair:suffix(1)[0]"], ["elsewhere(lower, -1)"], ["tags"]])
-@given(data=sentences, long=st.integers(1, 9))
+@hypothesis.given(data=sentences, long=st.integers(1, 9))
 def test_one_sentence_is_tagged_as_it_is_among_others(
     extra: list[str], data: Any, long: int
 ) -> None:
@@ -252,6 +252,45 @@ def test_one_sentence_is_tagged_as_it_is_among_others(
                 tagger.predict(X)
             told.append(str(error.value))
         assert told[0] == told[1]
+
+
+def given(tokens: list[str]) -> list[Any]:
+    """Words as features in every form; some have values, and some are read slowly."""
+    forms: list[Any] = []
+    for i, word in enumerate(tokens):
+        entries = {"w": word, "at": i / 4, "next:": tokens[i + 1 :][:1]}
+        forms.append([f"w:{word}", "bias"] if len(word) < 4 else entries)
+    return forms
+
+
+@hypothesis.given(data=sentences, long=st.integers(1, 9))
+def test_one_sentence_of_features_is_tagged_as_it_is_among_others(data: Any, long: int) -> None:
+    taggers = [SequenceTagger(None, C=1.0), SequenceTagger(given, C=1.0, average=False)]
+    for tagger, form in zip(taggers, (given, list), strict=True):
+        for tokens, labels in zip(*parted(data), strict=True):
+            tagger.learn_one(form(tokens), labels)
+            for frozen in (False, True):
+                asks = pickle.loads(pickle.dumps(tagger)) if frozen and form is given else tagger
+                for asked in (tokens, [], [*tokens, "new"] * long, ["a"]):
+                    X = form(asked)
+                    assert asks.predict_one(X) == asks.predict([X, form(["a"])])[0]
+    with pytest.raises(SeqpaError, match="sentence 1, token 2"):
+        taggers[0].predict_one([["a"], [1.5]])
+
+
+def test_a_token_may_tag_while_it_is_read() -> None:
+    tagger = SequenceTagger(None, C=1.0, average=False)
+    for _ in range(3):
+        tagger.learn_one([["a"], ["b"], ["c"]], ["A", "B", "C"])
+
+    class Curious(dict[str, Any]):
+        def items(self) -> Any:
+            assert asks.predict_one([["c"], ["b"]]) == ["C", "B"]
+            return super().items()
+
+    for asks in (tagger, pickle.loads(pickle.dumps(tagger))):
+        for _ in range(2):
+            assert asks.predict_one([["a"], Curious(b=1), ["c"]]) == ["A", "B", "C"]
 
 
 def test_readers_beside_a_learner_see_whole_updates() -> None:

@@ -42,6 +42,7 @@ cdef class FeatureReader:
     cdef Py_ssize_t sentence
     cdef Py_ssize_t within
     cdef Py_ssize_t token
+    cdef Py_ssize_t total
     cdef Py_ssize_t noted
     cdef Py_ssize_t hashed
     cdef Py_ssize_t prepared

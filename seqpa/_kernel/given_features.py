@@ -273,7 +273,7 @@ class FeatureReader:
     grow        whether a new feature gets the next number
     features, values
                 buffers (see `use_buffers`); values are written once one of them is not 1
-    ends        where the features of each token end, ends[0] = 0 first
+    ends        where the features of each token end, ends[0] = 0 first: see `begin`
     slowly      a function that reads any token: its features' numbers, each once, and their values.
                 It is called for tokens that are not simply different strings, numbers and flags
     items       a buffer of AHEAD rows, for the addresses of names and values: 2 ROW in a row
@@ -282,14 +282,16 @@ class FeatureReader:
     sizes, lists
                 buffers of AHEAD: how many entries a token has, or _NOT_SIMPLE; whether it is a list
     seen, flags buffers of REMEMBERED numbers: the addresses of names of entries, and their places
-    token       the next one of all to be read: `within` this `sentence`
+    token       the next one of all `total` to be read: `within` this `sentence`
     noted, hashed, prepared
                 the next token of all for each of these stages
     next_sentence, next_within
                 where the next one to be noted stands
     """
 
-    def __init__(self, known, grow, ends, slowly, items, places, at, weights, sizes, lists, seen, flags):
+    def __init__(
+        self, known, grow, ends, slowly, items, places, at, weights, sizes, lists, seen, flags
+    ):
         self.known = known
         self.grow = grow
         # So many features may be new before a table is looked at again.
@@ -304,16 +306,20 @@ class FeatureReader:
         self.lists = lists
         self.seen = seen
         self.flags = flags
-        self.sentence = 0
-        self.within = 0
-        self.token = 0
-        self.has_values = False
-        self.begin_again()
+        self.begin(0)
 
     def use_buffers(self, features, values):
         """Continue with these buffers, which begin with what has been read so far."""
         self.features = features
         self.values = values
+
+    def begin(self, n_tokens):
+        """Read so many tokens from the beginning: `ends` has one place more at the least."""
+        self.total = n_tokens
+        self.token = 0
+        self.sentence = 0
+        self.within = 0
+        self.has_values = False
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -551,7 +557,7 @@ class FeatureReader:
     @cython.exceptval(-2, check=True)
     def look_ahead(self, sentences: list) -> cython.Py_ssize_t:
         """Bring the next tokens to their stages, and the next of all through three of them."""
-        total: cython.Py_ssize_t = self.ends.shape[0] - 1
+        total: cython.Py_ssize_t = self.total
         row: cython.Py_ssize_t
         simple: cython.bint
         while self.noted < total and self.noted < self.token + _AHEAD:
@@ -577,7 +583,7 @@ class FeatureReader:
         """Read on; returns ALL_READ, or how many features the next token has, for which the buffers
         are too short, or which table must be filled or enlarged.
 
-        sentences : lists of tokens, with one place more in `ends` than there are tokens
+        sentences : lists of as many tokens in all as `begin` was told of
         When `slowly` raises an error, `get_token` tells at which token.
         """
         i: cython.Py_ssize_t

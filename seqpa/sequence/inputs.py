@@ -161,6 +161,19 @@ class FeatureSource:
             return None
         return strings.columns_of(X, len(encoder.columns))
 
+    def given_of_one(self, X: Any) -> tuple[DictEncoder, list[list[Any]]] | None:
+        """The encoder and a list with one sentence of tokens that are features; None where X is
+        anything else."""
+        encoder = self.encoder
+        if not isinstance(encoder, DictEncoder) or type(X) is not list or len(X) != 1:
+            return None
+        if type(X[0]) is not list:
+            return None
+        if self.function is None:
+            return encoder, X
+        tokens = _extracted(self.function, X[0], 0)
+        return encoder, [tokens if type(tokens) is list else list(tokens)]
+
     @classmethod
     def choose(
         cls,

@@ -24,6 +24,7 @@ from seqpa.sequence.constraints import Penalties, penalties
 from seqpa.sequence.decoder import Decoder, no_legal_sequence
 from seqpa.sequence.encode import Encoded, FeatureEncoder
 from seqpa.sequence.explain import Evidence
+from seqpa.sequence.given import LONGEST, GivenSentence
 from seqpa.sequence.pieces import part
 from seqpa.sequence.tagging import cut
 from seqpa.sequence.training import TrainingState
@@ -61,7 +62,7 @@ class LiveTagging:
     ) -> list[list[str]]:
         """The best labels of each sentence; `fixed` as `Decoder.decode` takes it."""
         if fixed is None and type(X) is list and len(X) == 1:
-            one = self._one(X)
+            one = self._one(X) or self._given(X)
             if one is not None:
                 return one
         encoded = self.encoded(X)
@@ -72,7 +73,8 @@ class LiveTagging:
             if fixed is not None:
                 begin = encoded.starts[run.start]
                 given = fixed[begin : begin + own.starts[-1]]
-            desk, labels = self._copied(own)
+            n_tokens = int(own.starts[-1])
+            desk, labels = self._with_weights(own.features, own.pair_features, n_tokens)
             bad, path = desk.decode(own, given)
             if bad >= 0:
                 raise no_legal_sequence(run.start + bad, fixed is not None)
@@ -97,9 +99,27 @@ class LiveTagging:
             one.copy(weights, columns, self.average)
         return one.decode(labels)
 
-    def _copied(self, encoded: Encoded) -> tuple[_Desk, list[str]]:
-        """This thread's buffers with the present weights of the sentences, and the labels."""
-        n_tokens = int(encoded.starts[-1])
+    def _given(self, X: Any) -> list[list[str]] | None:
+        """The same for one sentence of tokens that are features."""
+        with self._lock:
+            found = self.state.source.given_of_one(X)
+            if found is None or len(found[1][0]) > LONGEST:
+                return None
+            encoder, given = found
+            n_tokens = len(given[0])
+            # Taken away while it is in use: a token that is no plain dict may tag another sentence.
+            one: GivenSentence | None = self._own.__dict__.pop("given", None)
+            if one is None or not one.fits(encoder, n_tokens):
+                one = GivenSentence(encoder, min(2 * n_tokens + 16, LONGEST))
+            desk, labels = self._with_weights(one.read(given), None, n_tokens)
+        tagged = one.decode(desk.chain, desk.scratch, labels, desk.numbers()[0])
+        self._own.given = one
+        return tagged
+
+    def _with_weights(
+        self, features: Int32, pairs: Int32 | None, n_tokens: int
+    ) -> tuple[_Desk, list[str]]:
+        """This thread's buffers with the present weights of sentences, and the labels."""
         with self._lock:
             state = self.state
             state.settle()
@@ -110,7 +130,7 @@ class LiveTagging:
                 desk = _Desk(weights, rules, 2 * n_tokens)
                 if n_tokens <= _RUN:
                     self._own.desk = desk
-            desk.copy(weights, encoded.features, encoded.pair_features, self.average)
+            desk.copy(weights, features, pairs, self.average)
         return desk, labels
 
     def prepared(self, X: Any) -> tuple[Encoded, Decoder]:
