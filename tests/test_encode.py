@@ -59,6 +59,8 @@ ATTRIBUTES = {
     "prefix(2)": lambda ws, i: ws[i][:2] if len(ws[i]) > 1 else None,
     "suffix(1)": lambda ws, i: ws[i][-1] if ws[i] else None,
     "suffix(3)": lambda ws, i: ws[i][-3:] if len(ws[i]) > 2 else None,
+    "first(2)": lambda ws, i: ws[i][:2],
+    "last(3)": lambda ws, i: ws[i][-3:],
     "shape": lambda ws, i: shape_of(ws[i]),
     "shortshape": lambda ws, i: re.sub(r"(?s)(.)\1*", r"\1", shape_of(ws[i])),
     "length": lambda ws, i: str(len(ws[i])),
