@@ -17,6 +17,7 @@ from seqpa.cli.convert import convert
 from seqpa.cli.corpora import corpora
 from seqpa.cli.evaluate import evaluate
 from seqpa.cli.experiment import CommandWithNames, experiment
+from seqpa.cli.export_crfsuite import export_crfsuite
 from seqpa.cli.guard import (
     BROKEN_PIPE,
     abandon_stdout,
@@ -45,6 +46,7 @@ app.command(cls=CommandWithSettings)(guarded(train))
 for _command in (tag, evaluate, inspect, corpora, init, convert, score, cluster, schema):
     app.command()(guarded(_command))
 app.command("import-crfsuite")(guarded(import_crfsuite))
+app.command("export-crfsuite")(guarded(export_crfsuite))
 app.command(cls=CommandWithNames)(guarded(experiment))
 
 

@@ -7,6 +7,8 @@ log           the lines of a training, and what they tell
 trainer       sequences in, a model file out
 tagger        a model file in, labels out
 crfsuite_file the model files of CRFsuite itself, which the tagger opens too
+importing, exporting, crfsuite_writer
+              from such a file to words, and from our models to such a file
 """
 
 from __future__ import annotations

@@ -26,7 +26,9 @@ from seqpa.sequence.trained import Trained
 from seqpa.sequence.weights import FrozenWeights, check_labels, dense_at, padded
 
 MAGIC = b"lCRF"
-_HEADER = struct.Struct("<4sI4s9I")
+MODEL_TYPE = b"FOMC"
+MODEL_VERSION = 100
+HEADER = struct.Struct("<4sI4s9I")
 _FIELDS = (
     "magic",
     "size",
@@ -41,11 +43,11 @@ _FIELDS = (
     "off_labelrefs",
     "off_attrrefs",
 )
-_CHUNK = struct.Struct("<4s2I")
-_DATABASE = struct.Struct("<4s5I")
-_RECORD = struct.Struct("<2I")
-_FEATURE = np.dtype([("kind", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
-_STATE, _TRANSITION = 0, 1
+CHUNK = struct.Struct("<4s2I")
+DATABASE = struct.Struct("<4s5I")
+RECORD = struct.Struct("<2I")
+FEATURE = np.dtype([("kind", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
+STATE, TRANSITION = 0, 1
 
 
 @dataclass(frozen=True)
@@ -101,23 +103,23 @@ class _Damage(Exception):
 def _read(content: bytes) -> CrfsuiteModel:
     if content[:4] != MAGIC:
         raise _Damage(f"it does not begin with {MAGIC.decode()}")
-    fields = dict(zip(_FIELDS, _unpack(_HEADER, content, 0), strict=True))
-    if fields["type"] != b"FOMC" or fields["version"] != 100:
+    fields = dict(zip(_FIELDS, _unpack(HEADER, content, 0), strict=True))
+    if fields["type"] != MODEL_TYPE or fields["version"] != MODEL_VERSION:
         raise _Damage("only first-order models of version 100 are known")
     if fields["size"] != len(content):
         raise _Damage(f"it has {len(content)} bytes, and its header tells of {fields['size']}")
     labels = _strings(content, fields["off_labels"], fields["num_labels"])
     attributes = _strings(content, fields["off_attrs"], fields["num_attrs"])
-    chunk, _, count = _unpack(_CHUNK, content, fields["off_features"])
-    begin = fields["off_features"] + _CHUNK.size
-    if chunk != b"FEAT" or begin + count * _FEATURE.itemsize > len(content):
+    chunk, _, count = _unpack(CHUNK, content, fields["off_features"])
+    begin = fields["off_features"] + CHUNK.size
+    if chunk != b"FEAT" or begin + count * FEATURE.itemsize > len(content):
         raise _Damage("its features are not where they should be")
-    features = np.frombuffer(content, _FEATURE, count, begin)
-    is_state = features["kind"] == _STATE
+    features = np.frombuffer(content, FEATURE, count, begin)
+    is_state = features["kind"] == STATE
     states, pairs = features[is_state], features[~is_state]
     K = len(labels)
     if (
-        (pairs["kind"] != _TRANSITION).any()
+        (pairs["kind"] != TRANSITION).any()
         or (features["target"] >= K).any()
         or (pairs["source"] >= K).any()
         or (states["source"] >= len(attributes)).any()
@@ -147,13 +149,13 @@ def _unpack(form: struct.Struct, content: bytes, at: int) -> tuple[Any, ...]:
 
 def _strings(content: bytes, at: int, count: int) -> list[str]:
     """The strings of a constant database that begins there, by number."""
-    chunk, size, _, _, known, back = _unpack(_DATABASE, content, at)
+    chunk, size, _, _, known, back = _unpack(DATABASE, content, at)
     if chunk != b"CQDB" or at + size > len(content) or known < count or back + 4 * count > size:
         raise _Damage("its strings are not where they should be")
     found = []
     for place in struct.unpack_from(f"<{count}I", content, at + back):
-        _, length = _unpack(_RECORD, content, at + place)
-        begin = at + place + _RECORD.size
+        _, length = _unpack(RECORD, content, at + place)
+        begin = at + place + RECORD.size
         if length < 1 or begin + length > len(content):
             raise _Damage("a string ends outside")
         try:

@@ -127,15 +127,8 @@ def with_templates(
     source = FeatureSource(encoder, None)
     source.learn(corpus, [None] * corpus.n_tokens)
     numbers = {attribute: number for number, attribute in enumerate(model.attributes)}
-    templates = {str(template): template for template in encoder.templates}
-    owners = {_head(template): template for template in templates.values()}
-    found = np.array(
-        [
-            numbers.get(_attribute(feature, names, owners), -1)
-            for feature in encoder.feature_names()
-        ],
-        np.int64,
-    )
+    made = attributes_of(encoder, names)
+    found = np.array([numbers.get(attribute, -1) for attribute in made], np.int64)
     there = set(found[found >= 0].tolist())
     if len(there) < (found >= 0).sum():
         raise SeqpaError("two templates make the same attribute: leave one of them out")
@@ -143,19 +136,40 @@ def with_templates(
     return over_source(model, source, found), missing
 
 
+def attributes_of(encoder: FeatureEncoder, names: Names) -> list[str]:
+    """The attribute that each feature of an encoder is.
+
+    Parameters
+    ----------
+    encoder : FeatureEncoder
+        With the templates of a file of names.
+    names : Names
+        What the file tells.
+
+    Returns
+    -------
+    list of str
+        By feature; "" where the file names none.
+    """
+    templates = {_head(template): template for template in encoder.templates}
+    return [
+        _attribute(feature, names, list(templates.values())) for feature in encoder.feature_names()
+    ]
+
+
 def _head(template: Template) -> str:
     """How the features of a template are told from those of others: its parts, without values."""
     return "|".join(map(str, template.parts))
 
 
-def _attribute(feature: str, names: Names, owners: Mapping[str, Template]) -> str:
+def _attribute(feature: str, names: Names, templates: Sequence[Template]) -> str:
     """The attribute that a feature is; "" for none.
 
     A value may hold what separates parts: it goes up to the last place where the next part begins.
     """
     if feature in names.single:
         return names.single[feature]
-    for template in owners.values():
+    for template in templates:
         values = _values(feature, [str(part) for part in template.parts], template)
         if values is not None and str(template) in names.forms:
             form, pieces = names.forms[str(template)], iter(values)
