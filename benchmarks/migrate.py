@@ -50,7 +50,11 @@ def measured(side: Side) -> tuple[float, float, float]:
 
 
 def row(title: str, theirs: Side, ours: Side) -> list[str]:
-    a, b = measured(theirs), measured(ours)
+    return cells_of(title, measured(theirs), measured(ours))
+
+
+def cells_of(title: str, a: tuple[float, ...], b: tuple[float, ...]) -> list[str]:
+    """A row, of what was measured of the peer and of seqpa."""
     print(f"  {title}: {a} {b}", flush=True)
     cells = [title]
     for place in range(2):
@@ -276,17 +280,85 @@ def scikit_learn(data: Path | None, quick: bool) -> tuple[str, list[list[str]]]:
     return f"{told}.", rows
 
 
+EPOCHS = 10  # of spaCy's loop of `nlp.update`
+
+
+def spacy(data: Path | None, quick: bool) -> tuple[str, list[list[str]]]:
+    import random
+
+    from spacy import blank
+    from spacy.scorer import Scorer, get_ner_prf
+    from spacy.tokens import Doc
+    from spacy.training import Example, biluo_tags_to_spans, iob_to_biluo
+    from spacy.util import fix_random_seed, minibatch
+
+    import seqpa.spacy  # noqa: F401  the factories, where seqpa is not installed
+
+    name, train, test = corpora(data, quick)
+
+    def documents(nlp: Any, corpus: Any, bare: bool = False) -> list[Any]:
+        made = []
+        for tokens, labels in zip(corpus.X, corpus.y, strict=True):
+            words, tags = zip(*tokens, strict=True)
+            doc = Doc(nlp.vocab, words=words, tags=None if bare else tags)
+            if not bare:
+                doc.set_ents(biluo_tags_to_spans(doc, iob_to_biluo(labels)), default="outside")
+            made.append(doc)
+        return made
+
+    def side(pipe: str, epochs: int) -> Side:
+        def fit() -> Any:
+            fix_random_seed(1)
+            nlp = blank("en")
+            nlp.add_pipe(pipe, config={"parameters": {"random_state": 1}} if "_" in pipe else {})
+            examples = [
+                Example(bare, doc)
+                for bare, doc in zip(
+                    documents(nlp, train, bare=True), documents(nlp, train), strict=True
+                )
+            ]
+            nlp.initialize(lambda: examples)
+            order = random.Random(1)
+            for _ in range(epochs):
+                order.shuffle(examples)
+                for batch in minibatch(examples, 32):
+                    nlp.update(batch, drop=0.1)
+            return nlp
+
+        def score(found: list[Any]) -> float:
+            docs = [Example(a, b) for a, b in zip(found, documents(blank("en"), test), strict=True)]
+            if pipe.endswith("ner"):
+                return 100 * get_ner_prf(docs)["ents_f"]
+            return 100 * Scorer.score_token_attr(docs, "tag")["tag_acc"]
+
+        return fit, lambda nlp: list(nlp.pipe(documents(nlp, test, bare=True))), score
+
+    rows = []
+    for pipe in ("ner", "tagger"):
+        theirs = measured(side(pipe, EPOCHS))
+        rows += [
+            cells_of(f"`{pipe}`", theirs, measured(side(f"seqpa_{pipe}", EPOCHS))),
+            cells_of(
+                f"`{pipe}`, seqpa without the loop", theirs, measured(side(f"seqpa_{pipe}", 0))
+            ),
+        ]
+    told = f"From scratch on {name}: `nlp.initialize`, then {EPOCHS} epochs of `nlp.update`"
+    return f"{told}; entities' F1, or the accuracy of tags.", rows
+
+
 TOOLS: dict[str, tuple[Callable[[Path | None, bool], tuple[str, list[list[str]]]], list[str]]] = {
     "sklearn-crfsuite": (sklearn_crfsuite, ["sklearn_crfsuite"]),
     "crfsuite": (crfsuite, ["pycrfsuite"]),
     "nltk": (nltk, ["nltk"]),
     "scikit-learn": (scikit_learn, ["sklearn"]),
+    "spacy": (spacy, ["spacy"]),
 }
 PACKAGES = {
     "sklearn-crfsuite": "sklearn-crfsuite",
     "crfsuite": "python-crfsuite",
     "nltk": "nltk",
     "scikit-learn": "scikit-learn",
+    "spacy": "spacy",
 }
 
 

@@ -1,8 +1,9 @@
 """seqpa in spaCy: the pipeline components `seqpa_ner` and `seqpa_tagger`.
 
 Where seqpa is installed, ``nlp.add_pipe("seqpa_ner")`` finds them by itself (entry points). A
-component is trained by `nlp.initialize`, from `Doc` objects or from a `DocBin`. It reads the words
-of a `Doc`, sentence by sentence where it has sentences, and writes entities or tags.
+component is trained by `nlp.initialize`, or from `Doc` objects or a `DocBin` by its own `train`; it
+learns online in `nlp.update`. It reads the words of a `Doc`, sentence by sentence where it has
+sentences, and writes entities or tags.
 """
 
 from __future__ import annotations
@@ -17,18 +18,21 @@ try:
     from spacy.language import Language
     from spacy.scorer import Scorer, get_ner_prf
     from spacy.tokens import Doc, DocBin, Span
-    from spacy.training import Example
+    from spacy.training import Example, validate_examples
     from spacy.vocab import Vocab
 except ImportError as error:  # pragma: no cover
     raise ImportError("seqpa.spacy needs spaCy: pip install spacy") from error
 
 from seqpa.errors import NotTrainedError, SeqpaError
 from seqpa.schemes import spans
+from seqpa.sequence.inputs import in_documents
 from seqpa.sequence.tagger import SequenceTagger
 
 __all__ = ["SeqpaNER", "SeqpaTagger", "make_ner", "make_tagger"]
 
 _FILE = "model.safetensors"
+# A document: its words, a label for each or None, and where its sentences begin and end.
+_Lesson = tuple[list[str], list[str | None], list[tuple[int, int]]]
 
 
 class _Component:
@@ -41,10 +45,20 @@ class _Component:
         self.name = name
         self.parameters = dict(parameters)
         self.tagger: SequenceTagger | None = None if model is None else SequenceTagger.load(model)
+        self.model = None  # spaCy moves on the weights of components that have one
+        self._added: list[str] = []
 
     def _labels(self, doc: Doc) -> list[str | None]:
         """The label of each token, None where it is not known."""
         raise NotImplementedError
+
+    def _aligned(self, example: Example) -> list[str | None]:
+        """The label of each token of the predicted document, None where it is not known."""
+        raise NotImplementedError
+
+    def _named(self) -> list[str]:
+        """The labels that were learned, as users of spaCy name them."""
+        return [] if self.tagger is None else list(self.tagger.classes_)
 
     def _set(self, doc: Doc, sentences: list[tuple[int, list[str]]]) -> None:
         """Write the labels of sentences, which begin at these tokens, into a Doc."""
@@ -52,8 +66,31 @@ class _Component:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that it gives; empty before training."""
-        return () if self.tagger is None else tuple(self.tagger.classes_)
+        """The labels that it gives: those that it has learned, and those that were added."""
+        return tuple(dict.fromkeys([*self._named(), *self._added]))
+
+    @property
+    def is_trainable(self) -> bool:
+        """True: `nlp.update` teaches it."""
+        return True
+
+    def add_label(self, label: str) -> int:
+        """Announce a label. It is learned where examples have it, announced or not.
+
+        Parameters
+        ----------
+        label : str
+            The label.
+
+        Returns
+        -------
+        int
+            1 if it is new, else 0.
+        """
+        if label in self.labels:
+            return 0
+        self._added.append(label)
+        return 1
 
     def train(self, docs: Any, dev: Any = None) -> Any:
         """Train on annotated documents.
@@ -70,39 +107,116 @@ class _Component:
         object
             Itself.
         """
-        tagger = SequenceTagger(**self.parameters)
-        self.tagger = tagger.fit(*self._data(docs), dev=None if dev is None else self._data(dev))
+        X, y = _data(map(self._lesson, _documents(docs, self.vocab)))
+        if not X:
+            raise SeqpaError(f"{self.name}: no token of the documents has a label to learn")
+        self._fit(X, y, dev)
         return self
 
-    def _data(self, docs: Any) -> tuple[list[list[str]], list[list[str | None]]]:
-        X: list[list[str]] = []
-        y: list[list[str | None]] = []
-        for doc in _documents(docs, self.vocab):
-            labels = self._labels(doc)
-            for begin, end in _sentences(doc):
-                X.append([token.text for token in doc[begin:end]])
-                y.append(labels[begin:end])
-        return X, y
+    def _fit(self, X: Any, y: list[list[str | None]], dev: Any) -> None:
+        held = None
+        if dev is not None:
+            held = _data(map(self._lesson, _documents(dev, self.vocab)))
+        self.tagger = SequenceTagger(**self.parameters).fit(X, y, dev=held)
+
+    def _lesson(self, doc: Doc) -> _Lesson:
+        return [token.text for token in doc], self._labels(doc), _sentences(doc)
+
+    def _lesson_of(self, example: Example) -> _Lesson:
+        """Of an example: the tokens of the predicted document, which later ones will have too."""
+        right, words = self._lesson(example.reference), [t.text for t in example.predicted]
+        if words == right[0]:
+            return right
+        return words, self._aligned(example), _sentences(example.predicted)
 
     def initialize(
         self,
         get_examples: Callable[[], Iterable[Example]],
         *,
         nlp: Language | None = None,
+        labels: list[str] | None = None,
         dev: str | None = None,
+        train: bool = True,
     ) -> None:
-        """Train, as `nlp.initialize` asks for it.
+        """Begin anew, as `nlp.initialize` asks for it, and train to the end.
 
         Parameters
         ----------
         get_examples : function
-            Gives the examples, of which the references are learned from.
+            Gives the examples. Where they have no labels, nothing is learned yet.
         nlp : Language or None, default None
             Not used.
+        labels : list of str or None, default None
+            Announced as by `add_label`.
         dev : str or None, default None
             A .spacy file on which the best epoch is chosen.
+        train : bool, default True
+            False leaves all learning to `update`.
         """
-        self.train([example.reference for example in get_examples()], dev)
+        self.tagger = None
+        for label in labels or ():
+            self.add_label(label)
+        X, y = _data(map(self._lesson_of, get_examples() if train else ()))
+        if X:  # without examples of the user's, spaCy gives one that has no labels
+            self._fit(X, y, dev)
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from a batch of examples, as `nlp.update` and ``spacy train`` ask for it.
+
+        A sentence after the other is learned online; nothing learned before is forgotten, and new
+        labels are taken up as they come.
+
+        Parameters
+        ----------
+        examples : iterable of Example
+            Sentences without a label are left out.
+        drop : float, default 0.0
+            Not used: there is nothing to drop out.
+        sgd : object, default None
+            Not used: a sentence tells itself how far to move.
+        losses : dict or None, default None
+            To which the losses of the batch are added, under the component's name.
+
+        Returns
+        -------
+        dict
+            The same.
+        """
+        examples = list(examples)
+        validate_examples(examples, f"{type(self).__name__}.update")
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        X, y = _data(map(self._lesson_of, examples))
+        if X:
+            if self.tagger is None:
+                self.tagger = SequenceTagger(**self.parameters)
+            before = self._suffered()
+            self.tagger.partial_fit(X, y)
+            losses[self.name] += self._suffered() - before
+        return losses
+
+    def _suffered(self) -> float:
+        """The loss of all that was learned online; a loaded model begins with none."""
+        try:
+            return 0.0 if self.tagger is None else self.tagger.online_loss_
+        except NotTrainedError:
+            return 0.0
+
+    def finish_update(self, sgd: Any) -> None:
+        """Nothing is left to do: `update` has moved the weights.
+
+        Parameters
+        ----------
+        sgd : object
+            Not used.
+        """
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotate a document.
@@ -140,19 +254,12 @@ class _Component:
             )
         waiting = iter(stream)
         while docs := list(islice(waiting, batch_size)):
-            places = [_sentences(doc) for doc in docs]
-            texts = [[token.text for token in doc] for doc in docs]
-            found = iter(
-                self.tagger.predict(
-                    [
-                        text[begin:end]
-                        for text, own in zip(texts, places, strict=True)
-                        for begin, end in own
-                    ]
-                )
-            )
-            for doc, own in zip(docs, places, strict=True):
-                self._set(doc, [(begin, next(found)) for begin, _ in own])
+            texts = [([token.text for token in doc], _sentences(doc)) for doc in docs]
+            X = [words[begin:end] for words, places in texts for begin, end in places]
+            names = [number for number, (_, places) in enumerate(texts) for _ in places]
+            found = iter(self.tagger.predict(X, documents=names))
+            for doc, (_, places) in zip(docs, texts, strict=True):
+                self._set(doc, [(begin, next(found)) for begin, _ in places])
                 yield doc
 
     # Files
@@ -291,6 +398,15 @@ class SeqpaNER(_Component):
             for token in doc
         ]
 
+    def _aligned(self, example: Example) -> list[str | None]:
+        return [
+            None if tag is None else _BIO.get(tag[:2], tag[:2]) + tag[2:]
+            for tag in example.get_aligned_ner()
+        ]
+
+    def _named(self) -> list[str]:
+        return list(dict.fromkeys(label[2:] for label in super()._named() if label != "O"))
+
     def _set(self, doc: Doc, sentences: list[tuple[int, list[str]]]) -> None:
         found = [
             Span(doc, first + begin, first + end, label=kind)
@@ -354,16 +470,26 @@ class SeqpaTagger(_Component):
     def _labels(self, doc: Doc) -> list[str | None]:
         return [token.tag_ or None for token in doc]
 
+    def _aligned(self, example: Example) -> list[str | None]:
+        return [tag or None for tag in example.get_aligned("TAG", as_string=True)]
+
     def _set(self, doc: Doc, sentences: list[tuple[int, list[str]]]) -> None:
         for first, labels in sentences:
             for place, label in enumerate(labels, start=first):
                 doc[place].tag_ = label
 
 
+_BIO = {"U-": "B-", "L-": "I-"}  # what spaCy writes of entities, as BIO
 _DEFAULTS: dict[str, Any] = {"model": None, "parameters": {}}
 
 
-@Language.factory("seqpa_ner", assigns=["doc.ents", "token.ent_iob"], default_config=_DEFAULTS)
+@Language.factory(
+    "seqpa_ner",
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
+    default_config=_DEFAULTS,
+    # By which `spacy train` chooses the best model, and what it shows beside it.
+    default_score_weights={"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None},
+)
 def make_ner(nlp: Language, name: str, model: str | None, parameters: dict[str, Any]) -> SeqpaNER:
     """What ``nlp.add_pipe("seqpa_ner", config={...})`` calls.
 
@@ -386,7 +512,12 @@ def make_ner(nlp: Language, name: str, model: str | None, parameters: dict[str, 
     return SeqpaNER(nlp.vocab, name, model, parameters)
 
 
-@Language.factory("seqpa_tagger", assigns=["token.tag"], default_config=_DEFAULTS)
+@Language.factory(
+    "seqpa_tagger",
+    assigns=["token.tag"],
+    default_config=_DEFAULTS,
+    default_score_weights={"tag_acc": 1.0},
+)
 def make_tagger(
     nlp: Language, name: str, model: str | None, parameters: dict[str, Any]
 ) -> SeqpaTagger:
@@ -409,6 +540,20 @@ def make_tagger(
         The component.
     """
     return SeqpaTagger(nlp.vocab, name, model, parameters)
+
+
+def _data(lessons: Iterable[_Lesson]) -> tuple[Any, list[list[str | None]]]:
+    """The sentences that have labels, with the documents that they are of."""
+    X: list[list[str]] = []
+    y: list[list[str | None]] = []
+    names: list[int] = []
+    for number, (words, labels, places) in enumerate(lessons):
+        for begin, end in places:
+            if any(label is not None for label in labels[begin:end]):
+                X.append(words[begin:end])
+                y.append(labels[begin:end])
+                names.append(number)
+    return in_documents(X, names), y
 
 
 def _documents(given: Any, vocab: Vocab) -> list[Doc]:

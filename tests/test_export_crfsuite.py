@@ -23,7 +23,7 @@ from seqpa.sequence.trained import Trained
 pycrfsuite = pytest.importorskip("pycrfsuite", reason="python-crfsuite is not installed")
 
 LABELS = ("O", "B-x", "I-x")
-NAMES = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), max_size=30)
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)
 ITEMS = st.one_of(
     st.lists(NAMES, max_size=4),
     st.dictionaries(NAMES, st.one_of(NAMES, st.booleans(), st.floats(-3, 3)), max_size=4),
@@ -48,7 +48,7 @@ def sequences(draw: st.DrawFn) -> tuple[list[list[Any]], list[list[str]]]:
 Base: Any = pycrfsuite.Tagger
 
 
-class Theirs(Base):  # type: ignore[misc]
+class Theirs(Base):
     """CRFsuite's own tagger, which reads the bytes of a model as long as it lives."""
 
     def __init__(self, content: bytes) -> None:
