@@ -183,3 +183,21 @@ def test_what_is_silent_in_seqeval_or_told_there_is_told() -> None:
         ours.f1_score([["B-x"]], [["B-x"]], sample_weight=[1])
     with pytest.raises(SeqpaError, match="no token"):
         ours.accuracy_score([[]], [[]])
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("asked", [("f-score",), ("precision",), ("precision", "recall"), ()])
+def test_of_nothing_they_warn_alike(average: str | None, asked: tuple[str, ...]) -> None:
+    """The same kinds of warnings, for the same of the three."""
+    v1 = pytest.importorskip("seqeval.metrics.v1", reason="seqeval is not installed")
+    schemes = pytest.importorskip("seqeval.scheme")
+    kinds = []
+    for function, scheme in (
+        (v1.precision_recall_fscore_support, schemes.IOB2),
+        (ours.precision_recall_fscore_support, ours.IOB2),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            function([[]], [[]], average=average, scheme=scheme, warn_for=asked)
+        kinds.append({warning.category for warning in caught})
+    assert kinds[0] == kinds[1]

@@ -50,6 +50,7 @@ def precision_recall_fscore_support(
     *,
     average: str | None = None,
     beta: float = 1.0,
+    warn_for: tuple[str, ...] = ("precision", "recall", "f-score"),
     sample_weight: Any = None,
     zero_division: Any = "warn",
     suffix: bool = False,
@@ -66,6 +67,8 @@ def precision_recall_fscore_support(
         None gives an array with a value for each type, in alphabetical order.
     beta : float
         How much more recall counts than precision.
+    warn_for : tuple of str
+        Of which of the three to warn where a denominator is missing.
     sample_weight : None
         Of no effect, as in seqeval.
     zero_division : "warn", 0 or 1
@@ -90,8 +93,7 @@ def precision_recall_fscore_support(
     if beta < 0:
         raise SeqpaError("beta should be 0 or more in the F-beta score")
     found = _checked(y_true, y_pred, average, suffix, mode, scheme)
-    told = ("precision", "recall", "f-score")
-    return _summed(found, average, beta, sample_weight, zero_division, told)
+    return _summed(found, average, beta, sample_weight, zero_division, tuple(warn_for))
 
 
 def precision_score(
@@ -506,7 +508,8 @@ def _summed(
         nothing = 1.0 if zero_division == 1 else 0.0
         none_found = nothing if found.sum() == 0 else 0.0
         return none_found, nothing, none_found, support
-    if not len(table):  # the mean of nothing
+    if not len(table):
+        warnings.warn("no span has a type: the mean is not a number", RuntimeWarning, stacklevel=3)
         return np.nan, np.nan, np.nan, support
     weights = there if average == "weighted" else None
     means = [float(np.average(values, weights=weights)) for values in (precision, recall, f_score)]

@@ -1,0 +1,7 @@
+"""`TrainLogParser`, where python-crfsuite has it."""
+
+from __future__ import annotations
+
+from seqpa.pycrfsuite.log import TrainLogParser
+
+__all__ = ["TrainLogParser"]
