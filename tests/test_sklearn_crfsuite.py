@@ -6,6 +6,7 @@ import inspect
 import pickle
 import subprocess
 import sys
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,18 @@ def test_the_tutorial_runs_as_it_is() -> None:
     assert crf.predict_single(X[0]) == TAGS[0]
     report = metrics.flat_classification_report(TAGS, found, labels=labels, digits=3)
     assert "macro avg" in report
+
+
+def test_a_search_says_once_what_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """scikit-learn changes the filters around each fit, after which Python would say it again."""
+    monkeypatch.setattr("seqpa.pycrfsuite.trainer.TOLD", set())
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        crf = CRF(max_iterations=3, num_memories=4)
+        RandomizedSearchCV(crf, {"c1": [0.1, 0.5]}, cv=2, n_iter=2).fit(X * 2, TAGS * 2)
+    messages = [str(warning.message) for warning in told]
+    assert sum("likelihood" in message for message in messages) == 1
+    assert sum("without effect here: num_memories" in message for message in messages) == 1
 
 
 @pytest.mark.parametrize(

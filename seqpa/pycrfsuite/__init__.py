@@ -13,6 +13,7 @@ importing, exporting, crfsuite_writer
 
 from __future__ import annotations
 
+from seqpa.errors import SeqpaError
 from seqpa.pycrfsuite.items import ItemSequence
 from seqpa.pycrfsuite.log import LabelScore, TrainLogParser
 from seqpa.pycrfsuite.tagger import ParsedDump, Tagger
@@ -21,9 +22,13 @@ from seqpa.pycrfsuite.trainer import BaseTrainer, Trainer
 # Of CRFsuite, whose parameters and log these are.
 CRFSUITE_VERSION = "0.12.2"
 
+# What scripts catch.
+CRFSuiteError = SeqpaError
+
 __all__ = [
     "CRFSUITE_VERSION",
     "BaseTrainer",
+    "CRFSuiteError",
     "ItemSequence",
     "LabelScore",
     "ParsedDump",

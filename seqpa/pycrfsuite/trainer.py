@@ -27,6 +27,24 @@ from seqpa.sequence.scale import HeldOut, fit_scale
 from seqpa.sequence.tagger import SequenceTagger
 from seqpa.sequence.trained import Trained
 
+# What was told in this process. Python's own memory of warnings does not do: a search of
+# scikit-learn's changes the filters around every fit, which makes Python forget, and would say the
+# same a hundred times.
+TOLD: set[str] = set()
+
+
+def warn_once(text: str) -> None:
+    """Warn, unless this process has been told before.
+
+    Parameters
+    ----------
+    text : str
+        What to say.
+    """
+    if text not in TOLD:
+        TOLD.add(text)
+        warnings.warn(text, SeqpaWarning, stacklevel=3)
+
 
 class BaseTrainer:
     """Holds sequences, and trains on them.
@@ -318,13 +336,11 @@ class BaseTrainer:
         return better <= self._values["delta"] * max(losses[-1], 1e-300)
 
     def _warn(self) -> None:
-        """Say what is not as in CRFsuite; at this very place, so that Python says it once."""
+        """Say what is not as in CRFsuite."""
         if self._algorithm in LIKELIHOOD:
-            warnings.warn(
+            warn_once(
                 f"seqpa does not maximise a likelihood: in place of {self._algorithm!r} it trains "
-                "PA-I with loss-augmented updates, and c1 and c2 set its C",
-                SeqpaWarning,
-                stacklevel=1,
+                "PA-I with loss-augmented updates, and c1 and c2 set its C"
             )
         idle = [
             p.name
@@ -332,7 +348,7 @@ class BaseTrainer:
             if not p.acts and self._values[p.name] != p.default
         ]
         if idle:
-            warnings.warn(f"without effect here: {', '.join(idle)}", SeqpaWarning, stacklevel=1)
+            warn_once(f"without effect here: {', '.join(idle)}")
 
 
 class Trainer(BaseTrainer):
