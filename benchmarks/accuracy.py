@@ -8,12 +8,12 @@ python benchmarks/accuracy.py --data DIR --write        into RESULTS.md, and a p
 The options build on each other: the preset's templates that see a sentence alone; with the tag
 dictionary; with the same words elsewhere in the document; with a second stage; the preset with the
 mean over four orders. Each is trained with the defaults (near-max-loss updates, 20 epochs) and with
-prediction-based updates in 10 epochs. What a preset has was chosen by dev; nothing
-looks at a test set but these tables. Where a corpus has no dev set, dev are five folds of the
-training text, each tagged by what the others teach, with one seed; wikigold has folds of whole articles and no
-test set. Times are CPU seconds of the defaults, speeds tokens a CPU second of one thread,
-features included; beside them python-crfsuite's with the same features, which are made by a
-function as one writes it by hand, where no template looks beyond the sentence.
+prediction-based updates in 10 epochs. What a preset has was chosen by dev; nothing looks at a test
+set but these tables. Where a corpus has no dev set, dev are five folds of the training text, each
+tagged by what the others teach, with one seed; wikigold has folds of whole articles and no test
+set. Times are CPU seconds of the defaults, speeds tokens a CPU second of one thread, features
+included; beside them python-crfsuite's with the same features, which are made by a function as one
+writes it by hand, where no template looks beyond the sentence.
 """
 
 from __future__ import annotations
