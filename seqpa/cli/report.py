@@ -118,7 +118,7 @@ def _made(
     tell: Callable[[str], None],
 ) -> tuple[dict[str, Any], Any, Any]:
     """The numbers of the report, and what the models say of the data."""
-    from seqpa.cli.inputs import load
+    from seqpa.cli.inputs import cores, load
     from seqpa.report.make import Asked, report_data
     from seqpa.report.source import check_made_by, history_of, identity
     from seqpa.report.tagged import tag
@@ -132,6 +132,7 @@ def _made(
     named = {label for label in corpus.labels or () if label}
     warn_of_labels(tagger.classes_, named, source.model, name)
     tell("tagging")
+    tagger.n_jobs = cores()
     tagged = tag(tagger, corpus)
     theirs = None
     if other is not None:

@@ -146,7 +146,7 @@ def _heading(one: Any, look: Mapping[str, Colour]) -> str:
     style = f"background:{colour.ground};color:{colour.ink}" if colour else "opacity:.75"
     label = tag(
         "span",
-        f"{style};padding:.1em .4em;border-radius:.4em;font-size:.8em;font-weight:700;margin:0 .5em",
+        f"{style};padding:0 .4em;border-radius:.4em;font-size:.8em;font-weight:700;margin:0 .4em",
         text(one.label),
     )
     rest = f"not {one.runner_up}, by {one.margin:.3f}" if one.runner_up is not None else ""

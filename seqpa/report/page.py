@@ -77,6 +77,7 @@ def page_files(
         ],
         "colours": _colour_numbers(told["colours"]),
         "firsts": firsts,
+        "spans": told["confusions"]["of"] == "spans",
         "names": ["A", "B"],
         "other": other is not None,
         "lists": _lists(told),

@@ -70,7 +70,7 @@
   };
   const shown = async (number) => {
     const found = await sentence(number);
-    const box = make("div", { class: "sentence" }, make("h4", {}, `sentence ${(number + 1).toLocaleString("en")}`));
+    const box = make("div", { class: "sentence" }, make("p", { class: "number" }, `sentence ${(number + 1).toLocaleString("en")}`));
     const list = make("dl", { class: "pair" });
     for (const [key, title] of [["g", "gold"], ["p", data.other ? data.names[0] : "predicted"], ["q", data.names[1]]]) {
       if (found[key]) list.append(make("div", {}, make("dt", {}, title), marked(found.w, found[key])));
@@ -166,7 +166,7 @@
       for (const [g, p, , types, extents] of some.slice(done, done + 50)) {
         const [gold, found] = [name(data.units[g]), name(data.units[p])];
         body.append(make("tr", {}, make("th", { scope: "row" }, gold), make("td", {}, found),
-          make("td", { class: "n" }, String(types)), make("td", { class: "n" }, String(extents)),
+          make("td", { class: "n" }, String(types)), ...(data.spans ? [make("td", { class: "n" }, String(extents))] : []),
           make("td", {}, make("button", { class: "plain", type: "button", onclick: () => open(g, p),
             "aria-label": `sentences with gold ${gold}, predicted ${found}` }, "sentences"))));
       }
