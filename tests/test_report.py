@@ -123,7 +123,7 @@ def test_the_page_shows_the_numbers(made: Path) -> None:
     head = told["scores"]["headline"]
     assert head["value"] == told["span_micro"]["f1"]
     assert f'<span class="value">{100 * head["value"]:.2f}</span>' in page
-    assert f"95 % interval {100 * head['low']:.2f} to {100 * head['high']:.2f}" in page
+    assert f"95\u00a0% interval {100 * head['low']:.2f} to {100 * head['high']:.2f}" in page
     assert f"**F1 of spans {100 * head['value']:.2f}**" in (made / "MODEL_CARD.md").read_text()
     best = told["history"]["best"]
     assert f"epoch {best}</text>" in page

@@ -328,13 +328,13 @@ def _mistakes_in_words(confusions: Mapping[str, Any]) -> str:
         n = sum(kinds.values())
         return f"{n:,} label{'s are' if n != 1 else ' is'} wrong."
     told = {
-        "type": "have the right boundaries and a wrong type",
-        "extent": "have a wrong boundary",
-        "missed": "were missed",
-        "invented": "were invented",
+        "type": "right boundaries, wrong type",
+        "extent": "wrong boundary",
+        "missed": "missed",
+        "invented": "invented",
     }
-    parts = [f"{kinds[kind]:,} {words}" for kind, words in told.items() if kind in kinds]
-    return f"Of the spans, {', '.join(parts)}."
+    parts = [f"{words}: {kinds[kind]:,}" for kind, words in told.items() if kind in kinds]
+    return f"Spans by what is wrong with them. {'; '.join(parts).capitalize()}."
 
 
 def _number(unit: str | None, number: Mapping[str, int]) -> int:
@@ -377,6 +377,7 @@ def _matrix(confusions: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "names": [_unit_name(unit) for unit in units],
         "rows": rows,
+        "shown": min(len(confusions["units"]), _MATRIX),
         "left_out": max(0, len(confusions["units"]) - _MATRIX),
     }
 
