@@ -34,7 +34,7 @@ def report(
     data: Annotated[
         str | None,
         typer.Argument(
-            metavar="[DATA]",
+            metavar="DATA",
             help="Labelled data; of a configuration, its test set if not given.",
             show_default=False,
         ),
@@ -104,6 +104,8 @@ def report(
         f"{name} {100 * head['value']:.2f}  (95 % interval {100 * head['low']:.2f} to "
         f"{100 * head['high']:.2f})"
     )
+    if told["mistakes_cost"] is None:
+        screen().note("the cost is a Python function: say --allow-imports to measure it")
     print(f"written: {', '.join(str(file) for file in files)}")
 
 
