@@ -68,6 +68,8 @@ CONTENTS = {
             "accuracy",
             "online",
             "probabilities",
+            "report",
+            "notebooks",
         ],
         "Coming from": [
             "migrating-from-sklearn-crfsuite",
