@@ -21,6 +21,9 @@ nbest    the n best label sequences of a chain
 marginals
          probabilities of labels, spans and sequences of a chain: forward-backward
 max_loss the label sequence of the highest score + √cost
+competitor
+         which wrong sequence a sentence's constraint names
+ahead    blocks of sentences decoded by several threads
 trainer  the epoch loop of chains
 strings  words to numbers
 given_features
@@ -67,6 +70,8 @@ _MODULES = (
     "nbest",
     "marginals",
     "max_loss",
+    "competitor",
+    "ahead",
     "trainer",
     "strings",
     "given_features",
