@@ -57,7 +57,7 @@ def notes_on(config: Config, columns: Sequence[str]) -> list[str]:
     if learner.n_jobs > 1 and learner.lookahead == 1:
         told.append(
             f"learner.n_jobs is {learner.n_jobs}, but with lookahead: 1 each sentence waits for "
-            f"the one before it: threads help encoding and tagging; lookahead: auto trains on them"
+            f"the one before it: threads help tagging alone; lookahead: auto trains on them"
         )
     return told
 

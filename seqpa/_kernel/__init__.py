@@ -32,6 +32,8 @@ template_features
          templates over tokens: attribute values to feature ids
 documents
          where else in a document a word stands, and what it was labelled there
+column_text
+         columns of text as bytes: cells, words, labels
 runner   all of these in turn, to tag runs of sentences
 word_classes
          words by the words beside them: exchange, and a tree over the classes
@@ -77,6 +79,7 @@ _MODULES = (
     "given_features",
     "template_features",
     "documents",
+    "column_text",
     "runner",
     "word_classes",
 )
