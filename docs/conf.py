@@ -68,6 +68,7 @@ CONTENTS = {
             "accuracy",
             "online",
             "probabilities",
+            "scaling",
         ],
         "Coming from": [
             "migrating-from-sklearn-crfsuite",

@@ -20,6 +20,7 @@ cdef class Ahead:
     cdef long long base
     cdef long long own
     cdef Py_ssize_t alone
+    cdef Py_ssize_t penalty
     cdef Py_ssize_t begin
     cdef Py_ssize_t end
 

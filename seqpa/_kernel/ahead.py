@@ -44,9 +44,10 @@ _CLOSED = cython.declare(cython.Py_ssize_t, 56)
 # Whoever waits looks so often before it asks for the time, or lets others run.
 _LOOKS = cython.declare(cython.Py_ssize_t, 64)
 # Whoever waits for a helper longer than this, and longer than its own share took, is on a crowded
-# machine; so many blocks are then decoded without helpers.
-_CROWDED = cython.declare(cython.double, 1e-3)
+# machine; so many blocks are then decoded without helpers, each time twice as many as the last.
+_CROWDED = cython.declare(cython.double, 3e-4)
 _ALONE = cython.declare(cython.Py_ssize_t, 16)
+_LONGEST_ALONE = cython.declare(cython.Py_ssize_t, 4096)
 
 
 @cython.final
@@ -70,6 +71,7 @@ class Ahead:
         self.guesses = guesses
         self.with_guesses = len(guesses) > 0
         self.own = self.alone = 0
+        self.penalty = _ALONE
         self.base = self.begin = self.end = 0
 
     def give(self, data: Sequences, gold, order, no_labels, helpers):
@@ -185,15 +187,20 @@ class Ahead:
                 else:
                     threads.give_way()
             if looks > _LOOKS and threads.seconds() - done > max(_CROWDED, done - opened):
-                self.alone = _ALONE
+                self.alone = self.penalty
+                self.penalty = min(2 * self.penalty, _LONGEST_ALONE)
+            elif self.penalty > _ALONE:
+                self.penalty -= 1
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def help(self, by: Competitor, patience: cython.double) -> cython.int:
-        """Decode sentences until the blocks are closed: 1; or for so many seconds none came: 0."""
+        """Decode sentences until the blocks are closed (1), or for so many seconds none came: 2
+        where some had come before, else 0."""
         i: cython.Py_ssize_t
         looks: cython.Py_ssize_t = 0
         until: cython.double
+        worked: cython.bint = False
         if cython.compiled:
             with cython.nogil:
                 until = threads.seconds() + patience
@@ -203,14 +210,17 @@ class Ahead:
                         self.decode(i, by)
                         threads.add(cython.address(self.shared[_READY]), 1)
                         looks = 0
+                        worked = True
                         continue
                     threads.pause()
                     looks += 1
-                    if looks == 1:
+                    if looks == 1 and worked:
                         until = threads.seconds() + patience
                     elif looks % _LOOKS == 0 and threads.seconds() > until:
                         break
-        return self.shared[_CLOSED] != 0
+        if self.shared[_CLOSED] != 0:
+            return 1
+        return 2 if worked else 0
 
 
 @cython.cfunc

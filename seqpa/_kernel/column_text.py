@@ -66,7 +66,7 @@ class WordIndex:
         end: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
         """The slot in which the word data[begin:end] stands, or belongs."""
-        mixed: cython.longlong = end - begin
+        mixed: cython.longlong = cython.cast(cython.longlong, end - begin)
         slot: cython.Py_ssize_t
         i: cython.Py_ssize_t
         at: cython.Py_ssize_t

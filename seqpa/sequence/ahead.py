@@ -22,10 +22,11 @@ from seqpa.errors import SeqpaError
 AUTO = "auto"
 # With `auto`, a block has as many sentences as bring about so many updates.
 EXPECTED = 8.0
-# A helper spins for so many seconds, longer than most blocks' updates take; then it sleeps for so
-# many, and looks again.
+# A helper spins for so many seconds, longer than most blocks' updates take; then it sleeps, the
+# longer the more often it woke in vain, and looks again.
 _SPIN = 3e-4
-_SLEEP = 3e-4
+_SLEEP, _LONGEST_SLEEP = 2e-4, 5e-3
+_IN_VAIN, _CLOSED = 0, 1  # what `Ahead.help` returns
 # Below so many sentences helpers are not called.
 _FEWEST = 32
 
@@ -101,5 +102,10 @@ class Helpers:
 
 
 def _help(ahead: Ahead, by: Competitor) -> None:
-    while not ahead.help(by, _SPIN):
-        time.sleep(_SLEEP)
+    sleep, spin = _SLEEP, _SPIN
+    while (found := ahead.help(by, spin)) != _CLOSED:
+        if found == _IN_VAIN:
+            sleep, spin = min(2 * sleep, _LONGEST_SLEEP), 0.0
+        else:
+            sleep, spin = _SLEEP, _SPIN
+        time.sleep(sleep)

@@ -243,6 +243,7 @@ class ChainLearner:
         importance: NDArray[np.float64] = NO_WEIGHTS,
         progress: Progress | None = None,
         helpers: Helpers | None = None,
+        bench: Bench | None = None,
     ) -> Epoch:
         """Train once on the sentences named by `order`; the weights and their clock move on.
 
@@ -261,13 +262,15 @@ class ChainLearner:
             Is told now and then how many sentences are done, and of how many.
         helpers : Helpers, optional
             Threads that help where `lookahead` lets them.
+        bench : Bench, optional
+            Keeps what training works with, from one call to the next.
 
         Returns
         -------
         Epoch
         """
         done, _ = self.trained_on(
-            weights, encoded, gold, order, record, importance, progress=progress, helpers=helpers
+            weights, encoded, gold, order, record, importance, bench, progress, helpers
         )
         return done
 

@@ -273,6 +273,7 @@ def _epochs(
             data.gold,
             data.without_zeros(order.astype(np.int64)),
             importance=data.importance,
+            bench=state.bench,
         )
         seconds = time.perf_counter() - begun
         if state.epoch == 0:
