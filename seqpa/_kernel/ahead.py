@@ -45,9 +45,9 @@ _CLOSED = cython.declare(cython.Py_ssize_t, 56)
 _LOOKS = cython.declare(cython.Py_ssize_t, 64)
 # Whoever waits for a helper longer than this, and longer than its own share took, is on a crowded
 # machine; so many blocks are then decoded without helpers, each time twice as many as the last.
-_CROWDED = cython.declare(cython.double, 3e-4)
+_CROWDED = cython.declare(cython.double, 1e-3)
 _ALONE = cython.declare(cython.Py_ssize_t, 16)
-_LONGEST_ALONE = cython.declare(cython.Py_ssize_t, 4096)
+_LONGEST_ALONE = cython.declare(cython.Py_ssize_t, 256)
 
 
 @cython.final
