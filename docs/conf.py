@@ -70,6 +70,7 @@ CONTENTS = {
             "probabilities",
             "report",
             "notebooks",
+            "scaling",
         ],
         "Coming from": [
             "migrating-from-sklearn-crfsuite",

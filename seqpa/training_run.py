@@ -377,6 +377,7 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
         constraints=constraints_of(config),
         random_state=learner.seed,
         n_jobs=learner.n_jobs,
+        lookahead=learner.lookahead,
         cutoff=config.features.cutoff,
         n_best=learner.n_best,
         batch_size=learner.batch_size,

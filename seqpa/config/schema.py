@@ -26,10 +26,15 @@ from seqpa.sequence.folds import FOLDS, MOST_TAGGERS
 
 Table = dict[str, dict[str, float]]
 # What tells one form of a value from another, for messages; it is no part of a key's name.
-FORMS = ("a scheme", "rules", "a file", "files")
+FORMS = ("a scheme", "rules", "a file", "files", "a word", "a number")
 Files = Annotated[
     Annotated[str, Tag("a file")] | Annotated[list[str], Field(min_length=1), Tag("files")],
     Discriminator(lambda value: "files" if isinstance(value, list) else "a file"),
+]
+Lookahead = Annotated[
+    Annotated[Literal["auto"], Tag("a word")]
+    | Annotated[int, Field(ge=1, le=256), Tag("a number")],
+    Discriminator(lambda value: "a word" if isinstance(value, str) else "a number"),
 ]
 SchemeName = Literal["bio", "iob1", "iob2", "ioe1", "ioe2", "bioes", "bilou", "biluo", "bmes", "io"]
 
@@ -193,7 +198,16 @@ class LearnerSettings(Section):
         default=1, ge=0, description="of the random order: the same seed, the same model"
     )
     n_jobs: int = Field(
-        default=1, ge=1, description="threads for tagging; results do not depend on it"
+        default=1,
+        ge=1,
+        description="threads: for tagging, and for training where lookahead is not 1; results do "
+        "not depend on it",
+    )
+    lookahead: Lookahead = Field(
+        default=1,
+        description="so many sentences are decoded with the same weights, on n_jobs threads, "
+        "before the first of them moves the weights: 1 is the serial algorithm, auto looks as far "
+        "as some eight updates go",
     )
     calibration: Literal["dev", "cv", "none"] = Field(
         default="dev",

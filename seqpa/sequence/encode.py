@@ -368,6 +368,22 @@ class FeatureEncoder:
         """The kernel's view of tokens whose words have these numbers."""
         return self._layout.words(ids)
 
+    @property
+    def word_columns(self) -> Sequence[Column]:
+        """The columns, with what is known of their words."""
+        return self._words
+
+    @property
+    def sees_words_alone(self) -> bool:
+        """Whether templates look at nothing but the words of a sentence, one by one."""
+        return not self._sets and not self._lexicons
+
+    def set_unknown(
+        self, words: template_features.Words, values: Sequence[NDArray[np.int32]]
+    ) -> None:
+        """The values of words that are not known, of each column as `Column.values_of` has them."""
+        self._layout.add_unknown(words, values)
+
     def number_run(
         self,
         runner: Runner,
