@@ -244,7 +244,7 @@ def answer_detailed(question: Question) -> Outcome:
                     told[label] for told, label in zip(marginals[at], labels[i], strict=True)
                 ]
             if n_best is not None:
-                record["n_best"] = [{"score": score, "labels": path} for score, path in n_best[at]]
+                record["n_best"] = [_reading(question, i, *one) for one in n_best[at]]
             if marginals is not None and request.explain:
                 record["explanations"] = [
                     _explanation(one, told)
@@ -292,22 +292,32 @@ def _fixed(question: Question) -> list[list[str | None]] | None:
 
 def _record(question: Question, i: int, labels: list[str]) -> dict[str, Any]:
     """A sentence with its labels and spans."""
-    tokens = question.sentences[i]
-    record: dict[str, Any] = {"tokens": tokens, "labels": labels}
-    places = None
+    record: dict[str, Any] = {"tokens": question.sentences[i], "labels": labels}
     if question.places is not None:
-        places = record["offsets"] = question.places[i]
+        record["offsets"] = question.places[i]
     if question.model.marks_spans:
-        marked = record["spans"] = []
-        for kind, a, b in spans(labels):
-            span: dict[str, Any] = {"type": kind, "start": a, "end": b}
-            if places is not None:
-                start, end = places[a][0], places[b - 1][1]
-                text = question.request.text
-                span |= {"start_char": start, "end_char": end}
-                span["text"] = text[start:end] if text is not None else None
-            marked.append(span)
+        record["spans"] = _spans(question, i, labels)
     return record
+
+
+def _spans(question: Question, i: int, labels: list[str]) -> list[dict[str, Any]]:
+    """What labels of sentence i mark."""
+    found: list[dict[str, Any]] = []
+    for kind, first, last in spans(labels):
+        span: dict[str, Any] = {"type": kind, "start": first, "end": last}
+        if question.places is not None and question.request.text is not None:
+            start, end = question.places[i][first][0], question.places[i][last - 1][1]
+            text = question.request.text[start:end]
+            span |= {"start_char": start, "end_char": end, "text": text}
+        found.append(span)
+    return found
+
+
+def _reading(question: Question, i: int, score: float, labels: list[str]) -> dict[str, Any]:
+    told: dict[str, Any] = {"score": score, "labels": labels}
+    if question.model.marks_spans:
+        told["spans"] = _spans(question, i, labels)
+    return told
 
 
 def _explained(question: Question, i: int) -> list[TokenExplanation]:

@@ -127,6 +127,7 @@ class Reading(BaseModel):
 
     score: float
     labels: list[str]
+    spans: Annotated[list[Span] | None, Field(description="Where labels mark spans.")] = None
 
 
 class FeatureShare(BaseModel):
@@ -223,7 +224,8 @@ class ModelCard(BaseModel):
     spans: Annotated[bool, Field(description="Whether labels mark spans.")]
     reach: Annotated[int, Field(description="How many tokens beyond a sentence are looked at.")]
     calibrated: Annotated[bool, Field(description="Whether probabilities were fitted to data.")]
-    colours: dict[str, LabelColour]
+    kinds: Annotated[dict[str, str], Field(description="What the colour of a label stands for.")]
+    colours: Annotated[dict[str, LabelColour], Field(description="By these kinds.")]
     refused: Annotated[
         str | None, Field(description="Why a newer file was not taken; the old one goes on.")
     ] = None

@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seqpa.colours import colours
+from seqpa.colours import colours, kind_of
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.model import read_model
 from seqpa.opening import open_model
@@ -119,6 +119,7 @@ def load(one: ModelPath, allow_imports: bool) -> ServedModel:
         "loaded": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "labels": labels,
         "columns": list(columns),
+        "kinds": {label: kind_of(label) for label in labels},
         "spans": marks_spans(labels),
         "reach": tagger.reach_,
         "calibrated": tagger.trained_.scale is not None,
