@@ -22,7 +22,7 @@ PROJECT = Path(__file__).parents[1]
 NAMES = [
     "Anna Norvell left Lyon .", "Ada met Anna in Paris .", "In Lyon Ada paid .", "Paris is far .",
     "They left Paris for Lyon .", "Anna and Ada met there .", "So it is .",
-    "Ada Norvell paid Anna .",
+    "Ada Norvell paid Anna .", "Lyon .", "Paris", "Lyon", "Ada", "Anna left", "long Ada",
 ]  # fmt: skip
 LABELS = {"Anna": "B-PER", "Ada": "B-PER", "Norvell": "I-PER", "Lyon": "B-LOC", "Paris": "B-LOC"}
 
@@ -33,7 +33,7 @@ def names_tagger(rename: dict[str, str] | None = None, **parameters: Any) -> Seq
     y = [[LABELS.get(word, "O") for word in sentence] for sentence in X]
     if rename:
         y = [[rename.get(label, label) for label in labels] for labels in y]
-    templates = ["word[0]", "word[-1]", "word[1]", "istitle[0]", "suffix(2)[0]"]
+    templates = ["word[0]", "word[-1]", "suffix(2)[0]"]
     settings = {"features": templates, "constraints": "bio", "random_state": 1, **parameters}
     return SequenceTagger(**settings).fit(X, y, dev=(X[:4], y[:4]))
 
@@ -147,7 +147,7 @@ def until(test: Any, seconds: float = 20) -> Any:
     """Wait until a test holds."""
     end = time.monotonic() + seconds
     while not (found := test()):
-        assert time.monotonic() < end, "waited in vain"
+        assert time.monotonic() < end, f"waited in vain: {found!r}"
         time.sleep(0.05)
     return found
 

@@ -5,7 +5,7 @@
 import { asConll, asHtml, asJson, moved, packed, paragraphs, positions, numbers, sentencesOf, unpacked, wellFormed } from "./reading.js";
 
 const PAUSE = 30; // milliseconds between a key and the question
-const RUN = 20000; // so many characters are asked about at once
+const RUN = 8000; // so many characters are asked about at once
 const KEPT = 4000; // so many paragraphs are remembered
 const UNSURE = 0.7; // a label less probable than this is underlined
 const READINGS = 5;
@@ -24,6 +24,7 @@ const state = {
   chosen: null, // {start, end}: the token that is asked why
   shown: { text: "", pieces: [] }, // what the reading shows
   answers: new Map(), // what was answered, by question
+  changes: 0, // of anything that a question is made of
 };
 
 // A node, made of text and other nodes.
@@ -110,8 +111,11 @@ async function answerTo(text, run) {
   const { start } = run[0];
   const end = run.at(-1).start + run.at(-1).text.length;
   const told = text.slice(start, end);
-  const detailed = told.length <= RUN;
-  const answer = await ask("/tag", question(told, start, { probabilities: detailed }));
+  const plainly = () => ask("/tag", question(told, start));
+  const answer = told.length > RUN ? await plainly() : await ask("/tag", question(told, start, { probabilities: true })).catch((error) => {
+    if (error.status === 413) return plainly(); // too many tokens for that
+    throw error;
+  });
   if (answer.version !== state.card.version) refreshCards();
   const sentences = sentencesOf(answer, told);
   for (const piece of run) {
@@ -136,18 +140,19 @@ function soon() {
 }
 
 async function update() {
-  if (asking || !state.card) return; // it goes on with the newest text when it is back
+  state.changes += 1;
+  if (asking || !state.card) return; // it goes on with what is new when it is back
   asking = true;
   const began = performance.now();
   try {
     for (;;) {
-      const { text } = state;
+      const { text, changes } = state;
       const pieces = paragraphs(text, wholly());
       for (const piece of pieces) piece.key = keyOf(piece);
       const run = unknown(pieces);
       if (!run) {
         show(text, pieces);
-        if (state.text === text) break;
+        if (state.changes === changes) break;
         continue;
       }
       try {
@@ -162,7 +167,7 @@ async function update() {
       }
       const rest = unknown(pieces);
       if (!rest || rest[0] !== run[0]) show(text, pieces);
-      if (!rest && state.text === text) break;
+      if (!rest && state.changes === changes) break;
     }
     summary(performance.now() - began);
   } catch (error) {
@@ -366,6 +371,7 @@ function close() {
 }
 
 let explained = ""; // what the side shows, so that it is asked once
+let goThere = false; // the focus goes to the answer
 
 async function explain(made) {
   const { piece } = made.closest(".paragraph");
@@ -401,7 +407,7 @@ function showWhy({ token, t, one, piece, sentence }) {
   const focus = document.activeElement?.dataset?.keep;
   const parts = [
     node("div", { class: "why-head" },
-      node("h2", { dir: "auto", tabindex: "-1", id: "why-word" }, token.text, " ", chip(label)),
+      node("h2", { dir: "auto", tabindex: "-1", id: "why-word", "data-keep": "word" }, token.text, " ", chip(label)),
       node("button", { type: "button", class: "close", "aria-label": "Close", "data-keep": "close", onclick: close }, "✕")),
     facts(told, one.probabilities[t], fixed, label),
     fixing(one, t, start, token, fixed, told),
@@ -409,7 +415,9 @@ function showWhy({ token, t, one, piece, sentence }) {
   if (told.features.length) parts.push(features(told));
   if (one.n_best.length > 1) parts.push(readings(one, piece, sentence));
   $("why").replaceChildren(node("div", { class: "why" }, ...parts));
-  if (focus) $("why").querySelector(`[data-keep="${CSS.escape(focus)}"]`)?.focus();
+  if (goThere) $("why-word").focus({ preventScroll: true });
+  else if (focus) $("why").querySelector(`[data-keep="${CSS.escape(focus)}"]`)?.focus();
+  goThere = false;
 }
 
 function facts(told, probability, fixed, label) {
@@ -524,21 +532,13 @@ reading.addEventListener("keydown", (event) => {
   const moves = { [forward]: 1, [back]: -1, ArrowDown: 8, ArrowUp: -8, Home: -Infinity, End: Infinity };
   if (event.key in moves) step(from, moves[event.key]);
   else if (event.key === "Enter" || event.key === " ") {
+    goThere = true;
+    explained = "";
     choose(from);
-    whenShown();
   } else if (event.key === "Escape" && state.chosen) close();
   else return;
   event.preventDefault();
 });
-
-/** Put the focus where the answer will be. */
-function whenShown() {
-  const look = () => ($("why-word") ? $("why-word").focus({ preventScroll: true }) : requestAnimationFrame(look));
-  $("why").replaceChildren();
-  explained = "";
-  mark(false);
-  look();
-}
 
 reading.addEventListener("click", (event) => {
   const made = event.target.closest(".token");
@@ -553,8 +553,9 @@ $("side").addEventListener("keydown", (event) => {
 
 field.addEventListener("input", () => {
   const text = wellFormed(field.value);
-  state.fixes = moved(state.fixes, state.text, text);
-  if (state.chosen) [state.chosen = null] = moved([state.chosen], state.text, text);
+  const caret = field.selectionEnd;
+  state.fixes = moved(state.fixes, state.text, text, caret);
+  if (state.chosen) [state.chosen = null] = moved([state.chosen], state.text, text, caret);
   state.text = text;
   if (location.hash) history.replaceState(null, "", location.pathname);
   soon();

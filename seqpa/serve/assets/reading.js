@@ -71,14 +71,14 @@ export function sentencesOf(answer, text) {
   }));
 }
 
-/** Labels that were fixed in an old text, at their places in a new one. */
-export function moved(fixes, before, after) {
+/** What has its place in an old text, at its place in a new one, that was changed before the caret. */
+export function moved(fixes, before, after, caret) {
   if (before === after || !fixes.length) return fixes;
   const most = Math.min(before.length, after.length);
-  let head = 0;
-  while (head < most && before[head] === after[head]) head += 1;
   let tail = 0;
-  while (tail < most - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
+  while (tail < Math.min(most, after.length - caret) && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
+  let head = 0;
+  while (head < most - tail && before[head] === after[head]) head += 1;
   const shift = after.length - before.length;
   return fixes
     .filter((fix) => fix.end <= head || fix.start >= before.length - tail)
