@@ -68,6 +68,7 @@ CONTENTS = {
             "accuracy",
             "online",
             "probabilities",
+            "serving",
         ],
         "Coming from": [
             "migrating-from-sklearn-crfsuite",
