@@ -127,8 +127,10 @@ class Watched:
         self._thread.join()
 
     def _look(self) -> None:
-        while not self._over.wait(0.2):
+        while True:
             self.seen.append(self._service.memory())
+            if self._over.wait(0.2):
+                return
 
     @property
     def told(self) -> str:
@@ -156,6 +158,7 @@ def load(quick: bool, folder: Path) -> str:
             Service(model(folder), limits={}, quiet=True, workers=workers) as service,
             Watched(service) as watched,
         ):
+            time.sleep(0 if workers == 1 else 5)  # until the last worker has its model
             wrk(service, 1, folder)
             watched.seen.clear()
             wanted = seconds if connections == CONNECTIONS else max(5, seconds // 4)
@@ -256,8 +259,8 @@ def malformed(quick: bool, folder: Path) -> str:
         for i, body in enumerate(malformed_bodies(n)):
             if i % (n // 4) == 0:
                 memory.append(service.memory())
-            kinds = ("application/json", "application/json", "application/json", "text/plain")
-            connection.request("POST", "/tag", body, {"content-type": kinds[i % 37 % 4]})
+            kind = "application/json" if i % 20 else "text/plain"
+            connection.request("POST", "/tag", body, {"content-type": kind})
             answer = connection.getresponse()
             answer.read()
             seen[answer.status] += 1

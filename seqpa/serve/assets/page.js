@@ -225,7 +225,7 @@ function paragraphNode(piece, sentences) {
       upTo(place, token.start);
       const word = tokenNode(token, sentence, number);
       if (sentence.spans) word.append(token.text);
-      else word.append(node("ruby", {}, token.text, node("rt", { class: labelClass(token.label) }, token.label)));
+      else word.append(node("ruby", { class: token.text.length > 24 ? "long" : "" }, token.text, node("rt", { class: labelClass(token.label) }, token.label)));
       place.append(word);
       at = token.end;
       if (span && span.end === t + 1) {
