@@ -195,7 +195,9 @@ function tokenNode(token, sentence, number) {
     class: `token${unsure ? " unsure" : ""}`,
     role: "button",
     tabindex: "-1",
-    "aria-label": `${token.text}, ${token.label}${unsure ? ", unsure" : ""}`,
+    // Where the label stands below the word, it is heard as it is seen.
+    "aria-label": sentence.spans ? `${token.text}, ${token.label}${unsure ? ", unsure" : ""}` : null,
+    title: unsure ? "unsure" : null,
   });
   made.token = token;
   made.sentence = sentence;
@@ -429,9 +431,10 @@ function facts(told, probability, fixed, label) {
     lines.push(node("p", {}, "Follows from what you fixed. On its own the model says ", chip(told.label), "."));
   }
   const numbers = [];
+  const other = told.label === label ? [] : [chip(told.label), " "];
   if (state.card.calibrated) numbers.push("probability ", node("b", {}, percent(probability)));
   if (told.runner_up !== null) {
-    numbers.push(numbers.length ? ", " : "", "ahead of ", chip(told.runner_up), " by ", node("b", {}, told.margin.toFixed(2)));
+    numbers.push(numbers.length ? ", " : "", ...other, "ahead of ", chip(told.runner_up), " by ", node("b", {}, told.margin.toFixed(2)));
   } else numbers.push(numbers.length ? ", " : "", "no other label is possible");
   lines.push(node("p", { class: "fact" }, ...numbers));
   return node("div", {}, ...lines);
@@ -449,7 +452,7 @@ function fixing(one, t, start, token, fixed, told) {
     const on = fixed && one.labels[t] === label;
     return node("li", {},
       node("button", { type: "button", class: "alternative", "aria-pressed": String(on), "data-keep": `fix ${label}`,
-        title: on ? "free it again" : `fix ${label}`, "aria-label": `${label}, ${percent(probability)}; fix it`,
+        title: on ? "free it again" : `fix ${label}`,
         onclick: () => fix(start, token.text, on ? null : label) },
         node("span", {}, chip(label)), node("span", { class: "meter" }, meter), node("span", { class: "number" }, percent(probability))));
   });
