@@ -303,12 +303,12 @@ def test_long_texts(chromium: Any, service: Service) -> None:
             "#text", "\n\n".join([paragraph] * 2 + [f"{paragraph}{i}" for i in range(60)])
         )
         until(
-            lambda: one.page.evaluate("document.querySelectorAll('#reading mark').length === 7500"),
+            lambda: one.page.evaluate("document.querySelectorAll('#reading mark').length === 7440"),
             10,
         )
         one.page.locator("#text").press("Control+Home")
         one.page.locator("#text").press_sequentially("Ada ")
-        until(lambda: one.page.locator("#reading mark").count() == 7501, 10)
+        until(lambda: one.page.locator("#reading mark").count() == 7441, 10)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
