@@ -68,6 +68,8 @@ CONTENTS = {
             "accuracy",
             "online",
             "probabilities",
+            "report",
+            "notebooks",
             "serving",
         ],
         "Coming from": [
