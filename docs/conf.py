@@ -71,6 +71,7 @@ CONTENTS = {
             "report",
             "notebooks",
             "scaling",
+            "serving",
         ],
         "Coming from": [
             "migrating-from-sklearn-crfsuite",

@@ -41,7 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("nltk", "sklearn_crfsuite", "river", "spacy", "sklearn", "tables"),
     ("experiments",),
     ("config",),
-    ("training_outputs", "training_notes"),
+    ("training_outputs", "training_notes", "opening"),
     ("training_run",),
     ("online_run",),
     ("cluster", "tune"),

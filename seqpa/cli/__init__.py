@@ -32,6 +32,7 @@ from seqpa.cli.report import report
 from seqpa.cli.schema import schema
 from seqpa.cli.score import score
 from seqpa.cli.screen import NoColor, Quiet, Verbose, shown
+from seqpa.cli.serve import serve
 from seqpa.cli.tag import tag
 from seqpa.cli.train import CommandWithSettings, train
 
@@ -43,7 +44,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=CommandWithSettings)(guarded(train))
-for _command in (tag, evaluate, report, inspect, corpora, init, convert, score, cluster, schema):
+for _command in (tag, evaluate, report, serve, inspect, corpora):
+    app.command()(guarded(_command))
+for _command in (init, convert, score, cluster, schema):
     app.command()(guarded(_command))
 app.command("import-crfsuite")(guarded(import_crfsuite))
 app.command(cls=CommandWithNames)(guarded(experiment))
