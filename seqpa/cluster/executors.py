@@ -7,12 +7,14 @@ waited for has a limit.
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
+from uuid import uuid4
 
 import seqpa
 from seqpa.cluster.tasks import checked, same
@@ -107,9 +109,9 @@ class OnDask:
         with warnings.catch_warnings():
             # Weights go with the task, or they would be lost with a worker.
             warnings.filterwarnings("ignore", "Sending large graph")
-            return self.client.submit(
-                checked, seqpa.__version__, function, *arguments, pure=False, retries=0
-            )
+            # By the part before the dash the scheduler knows how long such tasks take.
+            key = f"{function.__name__}-{uuid4().hex}"
+            return self.client.submit(checked, seqpa.__version__, function, *arguments, key=key)
 
     def results(
         self, handles: Sequence[Any], done: Callable[[int], None] | None = None
@@ -291,6 +293,8 @@ def connected(where: str, timeout: float = TIMEOUT) -> Iterator[Any]:
     need_dask()
     from distributed import Client, LocalCluster
 
+    # What users need to know of lost workers is told in a line of our own.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     kind, _, count = where.partition(":")
     if kind == "local":
         workers = count or str(os.cpu_count() or 1)
@@ -298,7 +302,10 @@ def connected(where: str, timeout: float = TIMEOUT) -> Iterator[Any]:
             raise SeqpaError(f"--dask {where}: say local:4 for four workers on this machine")
         with (
             LocalCluster(
-                n_workers=int(workers), threads_per_worker=1, dashboard_address=None
+                n_workers=int(workers),
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
             ) as cluster,
             Client(cluster, timeout=timeout) as client,
         ):

@@ -16,7 +16,7 @@ from seqpa._kernel import strings
 from seqpa.array_files import damaged, read_file, write_file
 from seqpa.cluster import tasks
 from seqpa.cluster.corpora import DEALS, ShardedCorpus, numbered
-from seqpa.cluster.executors import TIMEOUT, Executor, OnDask, connected
+from seqpa.cluster.executors import TIMEOUT, Executor, Inline, OnDask, connected
 from seqpa.cluster.mixing import MIXINGS, Difference, Mixture
 from seqpa.cluster.sources import parts_of
 from seqpa.errors import SeqpaError, not_trained
@@ -357,7 +357,8 @@ class DaskSequenceTagger(SequenceTagger):
                 self._settle(source, labels, frozen, number)
             cost = _cost(number, seconds, sent, results, executor.slots())
             self.rounds_.append(cost)
-            tell(str(cost))
+            if not isinstance(executor, Inline):
+                tell(str(cost))
             metric = "accuracy" if judge is None else judge.metric
             yield _record(number, results, seconds, score, metric, best)
 

@@ -277,6 +277,37 @@ class DecodingSettings(Section):
     )
 
 
+class ClusterSettings(Section):
+    """How the text is shared out for `--dask`; without it the shards are trained here, to the same
+    model."""
+
+    shards: int = Field(
+        default=4,
+        ge=1,
+        description="into how many shards the sentences are dealt, each trained apart for an epoch "
+        "and then mixed: as many as there are workers or more; the fewer, the better the model",
+    )
+    mixing: Literal["uniform", "mistakes"] = Field(
+        default="uniform",
+        description="whether all shards count alike, or by the sentences they predicted wrongly",
+    )
+    deal: Literal["auto", "each-round", "once"] = Field(
+        default="auto",
+        description="whether sentences are dealt anew each round, which is better and sends most "
+        "of the text each time; auto: up to 3 million tokens",
+    )
+    keep: Literal["auto", "mean", "last"] = Field(
+        default="auto",
+        description="keep the mean over all rounds, or the last weights; auto: the mean, but the "
+        "last with loss-augmented updates",
+    )
+    timeout: float = Field(
+        default=60.0,
+        gt=0,
+        description="seconds without the scheduler or any worker after which training is given up",
+    )
+
+
 class OutputSettings(Section):
     """What is written."""
 
@@ -319,6 +350,9 @@ class Config(Section):
         default=DecodingSettings(), description="which label sequences are possible"
     )
     output: OutputSettings = Field(default=OutputSettings(), description="what is written")
+    cluster: ClusterSettings | None = Field(
+        default=None, description="shards, for training on several machines"
+    )
 
     _file: Path | None = PrivateAttr(None)
     _folder: Path = PrivateAttr(Path())
