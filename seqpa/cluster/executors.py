@@ -316,10 +316,10 @@ def connected(where: str, timeout: float = TIMEOUT) -> Iterator[Any]:
             f"--dask {where}: give the address of a scheduler, such as tcp://host:8786, or local:4"
         )
     try:
-        client = Client(where, timeout=timeout)
+        client = Client(where, timeout=min(timeout, 20.0))
     except (OSError, ValueError) as error:
         raise SeqpaError(
-            f"--dask {where}: no scheduler answered within {timeout:.0f} seconds "
+            f"--dask {where}: no scheduler answered within {min(timeout, 20.0):.0f} seconds "
             f"({str(error).splitlines()[0] if str(error) else type(error).__name__})"
         ) from None
     with client:
