@@ -23,6 +23,7 @@ from seqpa.model import read_model
 # What may change between a run and its continuation without changing the weights on the way.
 FREE = {
     ("output",),
+    ("tune",),
     ("data", "test"),
     ("data", "max_sentence_tokens"),
     ("learner", "epochs"),

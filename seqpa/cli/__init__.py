@@ -33,6 +33,7 @@ from seqpa.cli.score import score
 from seqpa.cli.screen import NoColor, Quiet, Verbose, shown
 from seqpa.cli.tag import tag
 from seqpa.cli.train import CommandWithSettings, train
+from seqpa.cli.tune import tune
 
 app = typer.Typer(
     name="seqpa",
@@ -42,7 +43,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=CommandWithSettings)(guarded(train))
-for _command in (tag, evaluate, inspect, corpora, init, convert, score, cluster, schema):
+for _command in (tag, evaluate, inspect, corpora, init, convert, score, cluster, tune, schema):
     app.command()(guarded(_command))
 app.command("import-crfsuite")(guarded(import_crfsuite))
 app.command(cls=CommandWithNames)(guarded(experiment))
