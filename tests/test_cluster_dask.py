@@ -1,5 +1,5 @@
-"""Training and tagging on a real cluster of processes: the same bits as without, workers and clients
-killed, one clear line for what is wrong."""
+"""Training and tagging on a real cluster of processes: the same bits as without, workers and
+clients killed, one clear line for what is wrong."""
 
 from __future__ import annotations
 

@@ -95,7 +95,9 @@ def tune(
     config, settings = config.absolute(), list(setting or [])
     base = load_config(config, settings)
     if base.data.dev is None:
-        raise SeqpaError(f"{base.place('data')}data.dev is missing: a dev set chooses between trials")
+        raise SeqpaError(
+            f"{base.place('data')}data.dev is missing: a dev set chooses between trials"
+        )
     if dask is not None and jobs != 1:
         raise SeqpaError("--jobs and --dask: say one of them")
     check_space(config, settings, base)
@@ -190,9 +192,7 @@ def _display(study: Study, trials: int) -> Iterator[Callable[[Ended], None]]:
         return
     from rich.live import Live
 
-    with Live(
-        _table(study, trials), console=screen().console(sys.stdout), transient=True
-    ) as live:
+    with Live(_table(study, trials), console=screen().console(sys.stdout), transient=True) as live:
         yield lambda ended: live.update(_table(study, trials), refresh=True)
 
 

@@ -32,9 +32,7 @@ def merged(executor: Executor, merge: Callable[..., Any], handles: Sequence[Any]
     return level[0]
 
 
-def numbered(
-    executor: Executor, parts: Sequence[Any], source: FeatureSource, cutoff: int
-) -> Any:
+def numbered(executor: Executor, parts: Sequence[Any], source: FeatureSource, cutoff: int) -> Any:
     """The handle of the source that all parts together teach.
 
     Parameters
@@ -104,9 +102,7 @@ class ShardedCorpus:
         """
         if deal not in DEALS:
             raise SeqpaError(f"deal is {deal!r}: choose {', '.join(DEALS)}")
-        anew = shards > 1 and (
-            deal == "each-round" or (deal == "auto" and tokens <= CHEAP_TOKENS)
-        )
+        anew = shards > 1 and (deal == "each-round" or (deal == "auto" and tokens <= CHEAP_TOKENS))
         wanted = shards * (_PIECES if anew else 1)
         each = -(-wanted // len(parts))
         pieces = []

@@ -7,6 +7,7 @@ waited for has a limit.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import time
@@ -23,6 +24,7 @@ from seqpa.errors import SeqpaError
 Told = Callable[[str], None]
 TIMEOUT = 60.0  # seconds without a worker, or without the scheduler
 _TICK = 0.5
+_TIMES_UP = (TimeoutError, asyncio.TimeoutError)  # one and the same from Python 3.11 on
 
 
 class Executor(Protocol):
@@ -118,7 +120,6 @@ class OnDask:
     ) -> list[Any]:
         """The results, in the order of the handles, whatever the order in which they come."""
         from distributed import wait
-        from distributed.utils import TimeoutError as TimesUp
 
         waiting = {future.key: i for i, future in enumerate(handles)}
         try:
@@ -132,7 +133,7 @@ class OnDask:
                         done(i)
                 if waiting and not ended:
                     open_ones = [f for f in handles if f.key in waiting]
-                    with suppress(TimesUp, TimeoutError):
+                    with suppress(*_TIMES_UP):
                         wait(open_ones, timeout=_TICK, return_when="FIRST_COMPLETED")
                 self._look_after_workers()
             return [self._result(future) for future in handles]
@@ -142,12 +143,10 @@ class OnDask:
             raise
 
     def _result(self, future: Any) -> Any:
-        from distributed.utils import TimeoutError as TimesUp
-
         while True:  # its worker may be lost at this very moment: then it is computed again
             try:
                 return future.result(timeout=_TICK * 10)
-            except (TimesUp, TimeoutError):
+            except _TIMES_UP:
                 self._look_after_workers()
             except SeqpaError:
                 raise
@@ -229,15 +228,13 @@ class OnDask:
             )
             for address in sorted(self._workers)
         }
-        from distributed.utils import TimeoutError as TimesUp
-
         try:
             for address, future in asked.items():
                 try:
                     future.result(timeout=max(1.0, until - time.monotonic()))
                 except SeqpaError:
                     raise
-                except (TimesUp, TimeoutError):
+                except _TIMES_UP:
                     if address in self._info():
                         raise SeqpaError(
                             f"the worker {address} did not answer for {self.timeout:.0f} seconds: "

@@ -1,5 +1,5 @@
-"""Training as ``seqpa train --dask`` does it: the workers read the files and train, the client keeps
-checkpoints, scores and writes."""
+"""Training as ``seqpa train --dask`` does it: the workers read the files and train, the client
+keeps checkpoints, scores and writes."""
 
 from __future__ import annotations
 

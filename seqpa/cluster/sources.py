@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -133,4 +134,4 @@ def _cuts(X: Any, n: int) -> list[slice]:
             while place < total and documents[place] == documents[place - 1]:
                 place += 1
             places[k] = max(place, places[k - 1])
-    return [slice(a, b) for a, b in zip(places[:-1], places[1:], strict=True)]
+    return [slice(a, b) for a, b in pairwise(places)]

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -189,9 +190,7 @@ class DaskSequenceTagger(SequenceTagger):
         check_whole("shards", self.shards, 1)
         for name, known in (("mixing", MIXINGS), ("deal", DEALS), ("keep", KEEPS)):
             if getattr(self, name) not in known:
-                raise SeqpaError(
-                    f"{name} is {getattr(self, name)!r}: choose {', '.join(known)}"
-                )
+                raise SeqpaError(f"{name} is {getattr(self, name)!r}: choose {', '.join(known)}")
         alone: dict[str, Any] = {"stages": 1, "seeds": 1, "warm_start": False}
         for name, only in alone.items():
             if getattr(self, name) != only:
@@ -313,12 +312,11 @@ class DaskSequenceTagger(SequenceTagger):
         space = WeightSpace(len(labels), source.encoder.n_features, source.n_pair_features)
         check_labels(space.n_labels, space.n_pair_features)
         seed = self._seed()
-        algorithm = self.algorithm
         corpus = ShardedCorpus.of(
             executor,
             parts,
             tokens,
-            lambda part: executor.submit(tasks.encode, part, handle, labels, algorithm),
+            partial(_encoded, executor, handle, labels, self.algorithm),
             self.shards,
             self.deal,
             seed,
@@ -343,7 +341,9 @@ class DaskSequenceTagger(SequenceTagger):
             begun = time.perf_counter()
             number = state.epoch + 1
             dealt = corpus.dealt(number)
-            results, sent = self._round(executor, setup, state.mixture, corpus, dealt, number, progress)
+            results, sent = self._round(
+                executor, setup, state.mixture, corpus, dealt, number, progress
+            )
             state.mixture = state.mixture.mixed(results, self.mixing)
             seconds = time.perf_counter() - begun
             frozen = self._frozen(space, *self._chosen(state.mixture))
@@ -533,6 +533,10 @@ class DaskSequenceTagger(SequenceTagger):
         except (KeyError, TypeError, ValueError) as error:
             raise damaged(Path(path), error) from None
         return self
+
+
+def _encoded(executor: Executor, source: Any, labels: list[str], algorithm: str, part: Any) -> Any:
+    return executor.submit(tasks.encode, part, source, labels, algorithm)
 
 
 class _Judge:

@@ -4,7 +4,8 @@ can do it, and do it again when another one was lost."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -95,18 +96,15 @@ class Part:
             return given_labels(self.X, self.y)
 
 
-class named:  # noqa: N801 (used as a function)
+@contextmanager
+def named(own: Part) -> Iterator[None]:
     """Within it, errors begin with the name of a part."""
-
-    def __init__(self, own: Part) -> None:
-        self.name = own.name
-
-    def __enter__(self) -> None:
-        """Nothing."""
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, SeqpaError) and self.name and not str(error).startswith(self.name):
-            raise SeqpaError(f"{self.name}: {error}") from None
+    try:
+        yield
+    except SeqpaError as error:
+        if not own.name or str(error).startswith(own.name):
+            raise
+        raise SeqpaError(f"{own.name}: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +151,7 @@ def number(own: Part, source: FeatureSource) -> merging.Numbered:
         return merging.number(source, own.X, own.labels())
 
 
-def encode(
-    own: Part, source: FeatureSource, labels: list[str], algorithm: str
-) -> TrainingData:
+def encode(own: Part, source: FeatureSource, labels: list[str], algorithm: str) -> TrainingData:
     """A part as integers."""
     flat = own.labels()
     with named(own), _ENCODING:
@@ -177,7 +173,13 @@ class Measures:
 def measures(data: TrainingData) -> Measures:
     """Measure encoded sentences."""
     encoded = data.encoded
-    arrays = [encoded.starts, encoded.indptr, encoded.features, data.gold, encoded.values]
+    arrays: list[Any] = [
+        encoded.starts,
+        encoded.indptr,
+        encoded.features,
+        data.gold,
+        encoded.values,
+    ]
     arrays += [encoded.pair_indptr, encoded.pair_features, encoded.pair_values]
     nbytes = sum(array.nbytes for array in arrays if array is not None)
     return Measures(len(encoded.starts) - 1, len(data.gold), nbytes, data.marks())

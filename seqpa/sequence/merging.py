@@ -138,7 +138,10 @@ def merged_surveys(parts: Sequence[Survey]) -> Survey:
     -------
     Survey
     """
-    words = [list(dict.fromkeys(chain.from_iterable(own))) for own in zip(*(p.words for p in parts))]
+    words = [
+        list(dict.fromkeys(chain.from_iterable(own)))
+        for own in zip(*(p.words for p in parts), strict=True)
+    ]
     tags = {}
     for c in parts[0].tags:
         dictionary = TagDictionary()
@@ -210,8 +213,7 @@ def number(source: FeatureSource, X: Any, flat: Labels) -> Numbered:
     if encoder.pairs is not None and encoded.pair_features is not None:
         tables.append(_found(encoder.pairs, encoded.pair_features))
     values = {
-        (c, k): list(encoder.word_columns[c].values[k])[known:]
-        for (c, k), known in before.items()
+        (c, k): list(encoder.word_columns[c].values[k])[known:] for (c, k), known in before.items()
     }
     return Numbered(tables, {}, values, _first_values(encoder, before))
 

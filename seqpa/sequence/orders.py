@@ -20,6 +20,7 @@ from seqpa.sequence.sparse_weights import WeightSpace
 from seqpa.sequence.training import TrainingData, TrainingState, run
 from seqpa.sequence.weights import FrozenWeights, TrainingWeights
 
+
 def mean_of_orders(
     first: TrainingState,
     learner: ChainLearner,

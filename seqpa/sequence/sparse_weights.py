@@ -1,4 +1,4 @@
-"""Weights as sparse vectors: sorted keys, as `seqpa.sequence.batches.Keys` numbers them, and values.
+"""Weights as sparse vectors: sorted keys, which `seqpa.sequence.batches.Keys` numbers, and values.
 
 So weights over the same features and labels are added, compared and sent.
 """

@@ -71,7 +71,7 @@ def write_best(
     for setting in settings:
         loc = set_value(values, places, setting)
         if loc[0] in _PATHS:
-            _make_absolute(values, loc, config)
+            _make_absolute(values, tuple(map(str, loc)))
     for key, value in best.values.items():
         set_value(values, places, f"{key}={json.dumps(value)}")
     values.pop("tune", None)
@@ -80,15 +80,13 @@ def write_best(
     output["model"] = model.with_name(f"{model.stem}.best{model.suffix}").as_posix()
     values["output"] = {k: v for k, v in output.items() if k not in ("history", "metrics")}
     found = ", ".join(f"{key} {json.dumps(value)}" for key, value in best.values.items())
-    head = (
-        f"# {config.name}, tuned: {told} in trial {best.number} of {trials}.\n# Found: {found}\n"
-    )
+    head = f"# {config.name}, tuned: {told} in trial {best.number} of {trials}.\n# Found: {found}\n"
     text = head + yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
     write_atomically(path, text.encode())
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _make_absolute(values: dict[str, Any], loc: tuple[str, ...], config: Path) -> None:
+def _make_absolute(values: dict[str, Any], loc: tuple[str, ...]) -> None:
     """A path of the command line is relative to the folder that the command runs in."""
     inside = values
     for part in loc[:-1]:
@@ -153,6 +151,8 @@ def draw(folder: Path, trials: Sequence[Ended], importances: dict[str, float], m
     figure, axes = panels(1, 1, width=7.0, height=0.5 * len(importances) + 1.4)
     own = axes[0, 0]
     names = list(importances)[::-1]
+    own.set_axisbelow(True)
+    own.grid(False, axis="y")
     own.barh(names, [importances[name] for name in names], color=COLOURS[0])
     own.set_xlabel("share of what the score depends on (PED-ANOVA)")
     figure.savefig(folder / "importance.png", dpi=120)

@@ -131,7 +131,7 @@ def distributions(space: Space) -> dict[str, Any]:
         if isinstance(own, list):
             found[key] = CategoricalDistribution([json.dumps(value) for value in own])
         elif own.whole is not None:
-            found[key] = IntDistribution(*own.whole)
+            found[key] = IntDistribution(own.whole[0], own.whole[1])
         else:
             low, high = own.log or own.uniform or []
             found[key] = FloatDistribution(low, high, log=own.log is not None)

@@ -18,6 +18,7 @@ from typing import Any
 
 from seqpa.config import Config
 from seqpa.errors import SeqpaError
+from seqpa.file_locks import Lock
 from seqpa.tune.space import Space, chosen, distributions
 from seqpa.tune.trial import TrialResult, run_trial
 
@@ -38,6 +39,16 @@ def need_optuna() -> None:
         import optuna  # noqa: F401
     except ImportError:
         raise SeqpaError("optuna is not installed: pip install 'seqpa[tune]'") from None
+
+
+def _locked(path: Path) -> Lock:
+    """What keeps other processes from a study, as long as it is held."""
+    lock = Lock.take(path.with_name(f".{path.name}.lock"))
+    if lock is None:
+        raise SeqpaError(
+            f"{path}: another search is at work on it: wait for it, or name another folder"
+        )
+    return lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +111,9 @@ class Study:
         self._optuna = optuna
         self._space, self._make, self._seed = space, make, seed
         self._distributions = distributions(space)
+        self._lock = _locked(path)
         try:
-            self.study = optuna.create_study(
+            self._file = optuna.create_study(
                 storage=f"sqlite:///{path}",
                 study_name=_NAME,
                 direction="maximize",
@@ -113,37 +125,37 @@ class Study:
                 f"({str(error).splitlines()[0]}); --force begins anew"
             ) from None
         marks = {**marks, "seed": seed}
-        known = self.study.user_attrs.get("marks")
-        if known is not None and known != marks:
-            raise SeqpaError(f"{path}: {_OTHER}")
-        self.study.set_user_attr("marks", marks)
-        self._give_up_stale()
-
-    def _give_up_stale(self) -> None:
-        """Trials that were running when the last process ended will never end."""
-        state = self._optuna.trial.TrialState
-        for trial in self.study.get_trials(deepcopy=False, states=(state.RUNNING, state.WAITING)):
-            self.study.tell(trial.number, state=state.FAIL)
+        known = self.noted("marks")
+        if known != marks:
+            if known is not None:
+                raise SeqpaError(f"{path}: {_OTHER}")
+            self.note("marks", marks)
+        # A trial is in the file when it has ended: what was running when a process was killed is
+        # suggested again.
+        self._study = optuna.create_study(direction="maximize")
+        self._study.add_trials(self._file.get_trials(deepcopy=False))
 
     def ended(self) -> list[Ended]:
         """The trials that have ended, in the order in which they began."""
+        return [own for own, _ in self._numbered()]
+
+    def _numbered(self) -> list[tuple[Ended, int]]:
+        """The same, each with its number of optuna's."""
         state = self._optuna.trial.TrialState
-        names = {state.COMPLETE: "done", state.PRUNED: "ended early"}
-        found = []
-        for trial in self.study.get_trials(deepcopy=False):
-            if "seconds" not in trial.user_attrs:
-                continue  # running, or given up
-            found.append(
-                Ended(
-                    len(found) + 1,
-                    chosen(self._space, trial.params),
-                    float(trial.user_attrs["best"]),
-                    len(trial.intermediate_values),
-                    names.get(trial.state, "failed"),
-                    float(trial.user_attrs["seconds"]),
-                    str(trial.user_attrs.get("error") or ""),
-                )
+        names = {state.COMPLETE: "done", state.PRUNED: "ended early", state.FAIL: "failed"}
+        found: list[tuple[Ended, int]] = []
+        for trial in self._study.get_trials(deepcopy=False, states=tuple(names)):
+            told = trial.user_attrs["told"]
+            own = Ended(
+                len(found) + 1,
+                chosen(self._space, trial.params),
+                float(told["best"]),
+                len(trial.intermediate_values),
+                names[trial.state],
+                float(told["seconds"]),
+                str(told["error"]),
             )
+            found.append((own, trial.number))
         return found
 
     def best(self) -> Ended:
@@ -157,7 +169,7 @@ class Study:
     def floors(self) -> list[float | None]:
         """By epoch, the median score of the trials that ran to their end: optuna's median rule."""
         state = self._optuna.trial.TrialState
-        done = self.study.get_trials(deepcopy=False, states=(state.COMPLETE,))
+        done = self._study.get_trials(deepcopy=False, states=(state.COMPLETE,))
         if len(done) < _UNPRUNED:
             return []
         epochs = max(len(trial.intermediate_values) for trial in done)
@@ -225,51 +237,41 @@ class Study:
     def _ask(self) -> Any:
         """A trial, suggested from those that have ended."""
         number = len(self.ended())
-        self.study.sampler = self._optuna.samplers.TPESampler(
+        self._study.sampler = self._optuna.samplers.TPESampler(
             n_startup_trials=STARTUP, seed=(self._seed * 1_000_003 + number) % 2**32
         )
-        return self.study.ask(self._distributions)
+        return self._study.ask(self._distributions)
 
     def _tell(self, trial: Any, result: TrialResult) -> Ended:
-        state = self._optuna.trial.TrialState
+        states = self._optuna.trial.TrialState
+        told = {"best": result.best, "seconds": result.seconds, "error": result.error or ""}
         for epoch, score in enumerate(result.scores, 1):
             trial.report(score, epoch)
-        trial.set_user_attr("best", result.best)
-        trial.set_user_attr("error", result.error)
-        trial.set_user_attr("seconds", result.seconds)
+        trial.set_user_attr("told", told)
         if result.error is not None:
-            self.study.tell(trial, state=state.FAIL)
+            ended = self._study.tell(trial, state=states.FAIL)
         elif result.pruned:
-            self.study.tell(trial, state=state.PRUNED)
+            ended = self._study.tell(trial, state=states.PRUNED)
         else:
-            self.study.tell(trial, result.best)
-        number = sum("seconds" in own.user_attrs for own in self.study.get_trials(deepcopy=False))
-        name = "failed" if result.error else "ended early" if result.pruned else "done"
-        return Ended(
-            number,
-            chosen(self._space, trial.params),
-            result.best,
-            len(result.scores),
-            name,
-            result.seconds,
-            result.error or "",
-        )
+            ended = self._study.tell(trial, result.best)
+        self._file.add_trial(ended)
+        return next(own for own, number in self._numbered() if number == trial.number)
 
     def importances(self) -> dict[str, float]:
-        """How much each key matters to the score, largest first; empty where nobody can tell yet."""
+        """How much each key matters to the score, largest first; empty where it cannot be told."""
         if sum(trial.state == "done" for trial in self.ended()) < 4 or len(self._space) < 2:
             return {}
         evaluator = self._optuna.importance.PedAnovaImportanceEvaluator()
         try:
-            found = self._optuna.importance.get_param_importances(self.study, evaluator=evaluator)
+            found = self._optuna.importance.get_param_importances(self._study, evaluator=evaluator)
         except (RuntimeError, ValueError):  # all trials alike
             return {}
         return {key: float(value) for key, value in found.items()}
 
     def noted(self, name: str) -> Any:
         """What was noted in the study under a name; None if nothing was."""
-        return self.study.user_attrs.get(name)
+        return self._file.user_attrs.get(name)
 
     def note(self, name: str, value: Any) -> None:
         """Note something in the study."""
-        self.study.set_user_attr(name, json.loads(json.dumps(value)))
+        self._file.set_user_attr(name, json.loads(json.dumps(value)))
