@@ -26,6 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("file_locks",),
     ("files", "yaml_nodes"),
     ("array_files", "schemes"),
+    ("colours",),
     ("_kernel",),
     ("core",),
     ("data",),
