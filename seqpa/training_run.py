@@ -195,7 +195,12 @@ class TrainingRun:
         return set(self.train.columns[0])
 
     def told_of_text(self) -> str:
-        """What the model learns from, in a line."""
+        """What the model learns from, in a line.
+
+        Returns
+        -------
+        str
+        """
         labels = len({*(self.train.labels or ())} - {None})
         return (
             f"training on {len(self.train):,} sentences, {self.train.n_tokens:,} tokens, "
