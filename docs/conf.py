@@ -68,6 +68,8 @@ CONTENTS = {
             "accuracy",
             "online",
             "probabilities",
+            "tuning",
+            "scaling",
         ],
         "Coming from": [
             "migrating-from-sklearn-crfsuite",

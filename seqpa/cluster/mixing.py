@@ -2,7 +2,7 @@
 
 In round r every shard s trains one epoch from the same weights w_r and ends at w_r + Δ_s; the mean
 of its weights on the way is w_r + m_s. Then, with shares μ_s that sum to one
-[McDonald, Hall & Mann 2010, Fig. 3],
+(McDonald, Hall & Mann, 2010),
 
     w_(r+1) = w_r + Σ_s μ_s Δ_s,
 
