@@ -24,6 +24,7 @@ from seqpa.model import read_model
 FREE = {
     ("output",),
     ("tune",),
+    ("cluster", "timeout"),
     ("data", "test"),
     ("data", "max_sentence_tokens"),
     ("learner", "epochs"),
@@ -256,7 +257,7 @@ def leave_out(config: dict[str, Any], locs: Collection[tuple[str, ...]]) -> None
     for loc in locs:
         section: Any = config
         for name in loc[:-1]:
-            section = section.get(name, {})
+            section = section.get(name) or {}
         section.pop(loc[-1], None)
 
 

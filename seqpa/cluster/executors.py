@@ -24,6 +24,8 @@ from seqpa.errors import SeqpaError
 Told = Callable[[str], None]
 TIMEOUT = 60.0  # seconds without a worker, or without the scheduler
 _TICK = 0.5
+# Ctrl-C on a terminal reaches every process of a command; only the client answers it.
+_UNINTERRUPTED = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 _TIMES_UP = (TimeoutError, asyncio.TimeoutError)  # one and the same from Python 3.11 on
 
 
@@ -303,6 +305,7 @@ def connected(where: str, timeout: float = TIMEOUT) -> Iterator[Any]:
                 threads_per_worker=1,
                 dashboard_address=None,
                 silence_logs=logging.CRITICAL,
+                preload=_UNINTERRUPTED,
             ) as cluster,
             Client(cluster, timeout=timeout) as client,
         ):

@@ -115,9 +115,9 @@ class DaskSequenceTagger(SequenceTagger):
     """A `SequenceTagger` that is trained on a Dask cluster by iterative parameter mixing.
 
     The sentences are dealt to a fixed number of shards. In each round every shard trains one epoch
-    from the same weights, and the weights of all are mixed (McDonald, Hall & Mann, 2010). The result
-    depends on the data, the parameters and `shards`, and on nothing else: not on how many workers
-    there are, which of them is done first, or whether some are lost.
+    from the same weights, and the weights of all are mixed (McDonald, Hall & Mann, 2010). What
+    comes of it depends on the data, the parameters and `shards`, and on nothing else: not on how
+    many workers there are, which of them is done first, or whether some are lost.
 
     Parameters
     ----------
