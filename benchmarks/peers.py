@@ -9,6 +9,7 @@ peak memory is theirs alone.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -320,9 +321,9 @@ def features_of(
 
 
 def _as_dict(token: list[str]) -> dict[str, str | bool]:
-    """name=value and flags as sklearn-crfsuite's tutorial has them."""
+    """name=value and flags as sklearn-crfsuite's tutorial has them: names are the program's own."""
     halves = [feature.partition("=") for feature in token]
-    return {name: value if equals else True for name, equals, value in halves}
+    return {sys.intern(name): value if equals else True for name, equals, value in halves}
 
 
 def count_features(path: Path, features: str) -> tuple[int, int]:

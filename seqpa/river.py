@@ -120,7 +120,7 @@ class SequenceTagger(tagger.SequenceTagger, base.Estimator):
         Names of the cells of a tuple token.
     algorithm : str, default "pa-i"
         The step.
-    C : float, default 0.02
+    C : float, default 0.05
         Aggressiveness.
     average : bool, default False
         Tag with the mean of all weights.
@@ -144,7 +144,7 @@ class SequenceTagger(tagger.SequenceTagger, base.Estimator):
         features: Any = "auto",
         columns: Any = ("word",),
         algorithm: str = "pa-i",
-        C: float = 0.02,
+        C: float = 0.05,
         average: bool = False,
         random_state: Any = None,
     ) -> None:

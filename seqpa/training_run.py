@@ -12,7 +12,7 @@
 ... })
 >>> run = TrainingRun(config)
 >>> [(epoch.number, epoch.wrong_tokens) for epoch in run.epochs()]
-[(1, 4), (2, 2), (3, 0)]
+[(1, 4), (2, 2), (3, 2)]
 >>> run.finish().model.name
 'a.safetensors'
 """

@@ -59,6 +59,8 @@ ATTRIBUTES = {
     "prefix(2)": lambda ws, i: ws[i][:2] if len(ws[i]) > 1 else None,
     "suffix(1)": lambda ws, i: ws[i][-1] if ws[i] else None,
     "suffix(3)": lambda ws, i: ws[i][-3:] if len(ws[i]) > 2 else None,
+    "first(2)": lambda ws, i: ws[i][:2],
+    "last(3)": lambda ws, i: ws[i][-3:],
     "shape": lambda ws, i: shape_of(ws[i]),
     "shortshape": lambda ws, i: re.sub(r"(?s)(.)\1*", r"\1", shape_of(ws[i])),
     "length": lambda ws, i: str(len(ws[i])),
@@ -568,6 +570,46 @@ def test_tables_of_features_grow() -> None:
     whole = encoder.transform([[[f"x:{word}"]] for word in words])
     parts = encoder.transform([[{"x": word}] for word in words])
     assert whole.features.tolist() == parts.features.tolist() == list(range(1500, 3000))
+
+
+def test_tokens_of_all_kinds_in_turn_need_no_new_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What comes into one table is taken over by the other, not all that is in both made anew.
+    made = []
+    enlarge = DictEncoder.enlarge
+    monkeypatch.setattr(
+        DictEncoder, "enlarge", lambda *given: made.append(given[1]) or enlarge(*given)
+    )
+    tokens = [
+        token
+        for i in range(500)
+        for token in ([f"a{i}"], {"b": f"{i}"}, {"c": [f"{i}"]}, {"b": f"{i}", "d": f"{i - 1}"})
+    ]
+    encoder = DictEncoder()
+    encoded = encoder.fit_transform([tokens])
+    assert len(made) < 12
+    assert [len(token_of(encoder, encoded, i)) for i in range(4)] == [1, 1, 1, 2]
+    assert encoder.n_features == 2000
+
+
+class Emptying(dict):
+    """A token that changes another one while it is read."""
+
+    def __init__(self, other: dict) -> None:
+        super().__init__(x="1")
+        self.other = other
+
+    def items(self):
+        self.other.clear()
+        self.other["y"] = "".join(["new", "er"])
+        return super().items()
+
+
+def test_tokens_may_change_while_others_are_read() -> None:
+    encoder = DictEncoder()
+    for _ in range(50):
+        last = {f"w{i}": str(i) for i in range(20)}
+        encoder.fit_transform([[{"a": "b"}, Emptying(last), {"c": "d"}, last]])
+        assert encoder.feature_names() == ["a:b", "x:1", "c:d", "y:newer"]
 
 
 def test_dicts_with_cutoff_and_pruning() -> None:

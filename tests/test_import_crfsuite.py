@@ -26,6 +26,8 @@ pos[0]\tpos={}
 pos[-1]|pos[0]\tpos-1|0={}|{}
 word[-1]\tbefore={}
 word[-1]=<-1>\tBOS
+last(3)[0]\tword[-3:]={}
+first(2)[-1]\tbefore[:2]={}
 """
 FUNCTION = '''
 def features(sentence):
@@ -35,6 +37,7 @@ def features(sentence):
         item = ["bias", "lower=" + word.lower(), "pos=" + pos] + ["title"] * word.istitle()
         before = sentence[i - 1] if i else None
         item += [f"pos-1|0={before[1]}|{pos}", f"before={before[0]}"] if before else ["BOS"]
+        item += [f"word[-3:]={word[-3:]}"] + ([f"before[:2]={before[0][:2]}"] if before else [])
         found.append(item)
     return found
 '''

@@ -281,7 +281,7 @@ def test_partial_fit_goes_on_from_a_state(tmp_path: Path) -> None:
 
 def test_states_ask_for_the_same_parameters_and_labels(tmp_path: Path) -> None:
     fitted().save_state(tmp_path / "state")
-    with pytest.raises(SeqpaError, match=r"C = 0\.02, this tagger has 0\.5"):
+    with pytest.raises(SeqpaError, match=r"C = 0\.05, this tagger has 0\.5"):
         SequenceTagger(TEMPLATES, random_state=0, C=0.5).load_state(tmp_path / "state")
     more = SequenceTagger(TEMPLATES, random_state=0, epochs=20).load_state(tmp_path / "state")
     with pytest.raises(SeqpaError, match="'X'"):

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from seqpa import SeqpaError, SequenceTagger
@@ -58,7 +59,7 @@ def live(tagger: SequenceTagger, X: list[list[str]]) -> list[Any]:
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("algorithm", ["pa-i", "arow"])
 @pytest.mark.parametrize("templates", [TEMPLATES, PAIRS], ids=["single", "pairs"])
-@given(data=sentences, asked=sentences)
+@hypothesis.given(data=sentences, asked=sentences)
 def test_live_weights_are_the_frozen_ones(
     templates: list[str], algorithm: str, average: bool, data: Any, asked: Any
 ) -> None:
@@ -73,7 +74,7 @@ def test_live_weights_are_the_frozen_ones(
 
 
 @pytest.mark.parametrize("update", ["prediction-based", "loss-augmented", "max-loss"])
-@given(data=sentences, hidden=st.integers(0, 4), others=st.integers(0, 3))
+@hypothesis.given(data=sentences, hidden=st.integers(0, 4), others=st.integers(0, 3))
 def test_what_is_kept_from_lesson_to_lesson_changes_no_bit(
     update: str, data: Any, hidden: int, others: int
 ) -> None:
@@ -231,3 +232,100 @@ def test_bad_lessons_change_nothing() -> None:
             tagger.learn_one(tokens, labels)
     assert live(tagger, [["a", "dog"]]) == before
     assert label_indices(["D"], tagger.classes_).tolist() == [0]
+
+
+@pytest.mark.parametrize("extra", [[], ["pair:suffix(1)[0]"], ["elsewhere(lower, -1)"], ["tags"]])
+@hypothesis.given(data=sentences, long=st.integers(1, 9))
+def test_one_sentence_is_tagged_as_it_is_among_others(
+    extra: list[str], data: Any, long: int
+) -> None:
+    # A single sentence has buffers of its own, which must see all that was learned in between.
+    tagger = SequenceTagger([*TEMPLATES, *extra], average=False, C=1.0)
+    for tokens, labels in zip(*parted(data), strict=True):
+        tagger.learn_one(tokens, labels)
+        for asked in (tokens, [], [*tokens, "new"] * long):
+            assert tagger.predict_one(asked) == tagger.predict([asked, ["a"]])[0]
+    for wrong in ("ab", [b"a"], [("a", "b")], ["a", 3], [{"a": 1}]):
+        told = []
+        for X in ([wrong], [wrong, ["a"]]):
+            with pytest.raises(SeqpaError) as error:
+                tagger.predict(X)
+            told.append(str(error.value))
+        assert told[0] == told[1]
+
+
+def given(tokens: list[str]) -> list[Any]:
+    """Words as features in every form; some have values, and some are read slowly."""
+    forms: list[Any] = []
+    for i, word in enumerate(tokens):
+        entries = {"w": word, "at": i / 4, "next:": tokens[i + 1 :][:1]}
+        forms.append([f"w:{word}", "bias"] if len(word) < 4 else entries)
+    return forms
+
+
+@hypothesis.given(data=sentences, long=st.integers(1, 9))
+def test_one_sentence_of_features_is_tagged_as_it_is_among_others(data: Any, long: int) -> None:
+    taggers = [SequenceTagger(None, C=1.0), SequenceTagger(given, C=1.0, average=False)]
+    for tagger, form in zip(taggers, (given, list), strict=True):
+        for tokens, labels in zip(*parted(data), strict=True):
+            tagger.learn_one(form(tokens), labels)
+            for frozen in (False, True):
+                asks = pickle.loads(pickle.dumps(tagger)) if frozen and form is given else tagger
+                for asked in (tokens, [], [*tokens, "new"] * long, ["a"]):
+                    X = form(asked)
+                    assert asks.predict_one(X) == asks.predict([X, form(["a"])])[0]
+    with pytest.raises(SeqpaError, match="sentence 1, token 2"):
+        taggers[0].predict_one([["a"], [1.5]])
+
+
+def test_a_token_may_tag_while_it_is_read() -> None:
+    tagger = SequenceTagger(None, C=1.0, average=False)
+    for _ in range(3):
+        tagger.learn_one([["a"], ["b"], ["c"]], ["A", "B", "C"])
+
+    class Curious(dict[str, Any]):
+        def items(self) -> Any:
+            assert asks.predict_one([["c"], ["b"]]) == ["C", "B"]
+            return super().items()
+
+    for asks in (tagger, pickle.loads(pickle.dumps(tagger))):
+        for _ in range(2):
+            assert asks.predict_one([["a"], Curious(b=1), ["c"]]) == ["A", "B", "C"]
+
+
+def test_readers_beside_a_learner_see_whole_updates() -> None:
+    rng = np.random.default_rng(1)
+    X = [[WORDS[k] for k in rng.integers(0, len(WORDS), n)] for n in rng.integers(1, 9, 300)]
+    y = [["ABCD"[rng.integers(2 + i // 100)] for _ in s] for i, s in enumerate(X)]
+    asked = [WORDS, X[7], [*WORDS[::-1], "new"]]
+
+    def learn(see: Any = None) -> None:
+        tagger = taggers[-1]
+        for tokens, labels in zip(X[1:], y[1:], strict=True):
+            tagger.learn_one(tokens, labels)
+            if see is not None:
+                see(tagger)
+
+    def read(tokens: list[str]) -> set[tuple[str, ...]]:
+        found = {tuple(taggers[-1].predict_one(tokens))}
+        while not learning.done():
+            found.add(tuple(taggers[-1].predict_one(tokens)))
+        return found
+
+    allowed: list[set[tuple[str, ...]]] = [set() for _ in asked]
+
+    def note(tagger: SequenceTagger) -> None:
+        for own, tokens in zip(allowed, asked, strict=True):
+            own.add(tuple(tagger.predict_one(tokens)))
+
+    taggers = []
+    for _ in range(2):
+        taggers.append(SequenceTagger(PAIRS, average=False, C=1.0))
+        taggers[-1].learn_one(X[0], y[0])
+        if len(taggers) == 1:
+            note(taggers[0])
+            learn(note)
+    with ThreadPoolExecutor(4) as pool:
+        learning = pool.submit(learn)
+        for own, found in zip(allowed, pool.map(read, asked), strict=True):
+            assert found <= own

@@ -219,8 +219,8 @@ def test_online_trainers_learn_what_a_tagger_learns(tmp_path: Path, algorithm: s
     tagger = trained(ours, tmp_path / "model", algorithm, max_iterations=1)
     name = {"pa": "pa-i", "ap": "perceptron", "arow": "arow"}[algorithm]
     C = 0.5 if algorithm == "arow" else 1.0
-    same = SequenceTagger(features=None, algorithm=name, C=C, epochs=1, random_state=0)
-    same.fit(X, TAGS)
+    given = {"algorithm": name, "C": C, "update": "prediction-based", "epochs": 1}
+    same = SequenceTagger(features=None, random_state=0, **given).fit(X, TAGS)
     info = tagger.info()
     assert info.state_features == same.state_features_
     assert info.transitions == same.transition_features_

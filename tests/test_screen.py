@@ -54,7 +54,8 @@ def configured(folder: Path, **sections: dict[str, Any]) -> Path:
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Names, from words alone."""
     folder = tmp_path_factory.mktemp("model")
-    config = configured(folder, learner={"epochs": 5}, decoding={"constraints": "bio"})
+    learner = {"epochs": 5, "C": 0.02, "update": "prediction-based"}
+    config = configured(folder, learner=learner, decoding={"constraints": "bio"})
     assert main(["train", str(config), "-q"]) == 0
     return folder / "m.safetensors"
 

@@ -297,10 +297,10 @@ def test_the_cost_function_is_asked_about_mistakes_only() -> None:
     X = [[["a"], ["b"]], [["b"], ["a"], ["c"]], [["c"]]] * 5
     y = [["N", "V"], ["V", "N", "D"], ["D"]] * 5
     own = SequenceTagger(cost=cost, random_state=3).fit(X, y)
-    named = SequenceTagger(cost="hamming", random_state=3).fit(X, y)
+    named = SequenceTagger(cost="hamming", update="prediction-based", random_state=3).fit(X, y)
     assert own.state_features_ == named.state_features_
     assert own.transition_features_ == named.transition_features_
-    assert 0 < len(asked) < 10 * len(X) / 2
+    assert 0 < len(asked) < own.epochs * len(X) / 2
 
 
 def test_a_seed_decides_everything() -> None:
@@ -409,7 +409,13 @@ def test_one_epoch_of_crfsuite_is_one_of_our_orders(
     matches = 0
     for order in itertools.permutations(range(n)):
         tagger = SequenceTagger(
-            algorithm=algorithm, C=C, cost=cost, average=average, epochs=1, shuffle=False
+            update="prediction-based",
+            algorithm=algorithm,
+            C=C,
+            cost=cost,
+            average=average,
+            epochs=1,
+            shuffle=False,
         ).fit([CRFSUITE_X[i] for i in order], [CRFSUITE_Y[i] for i in order])
         scaled = [
             {key: factor * value for key, value in weights.items()}
@@ -438,7 +444,9 @@ def test_crfsuite_agrees_over_epochs_where_order_cannot_matter(
         averaging=average,
         max_iterations=epochs,
     )
-    tagger = SequenceTagger(algorithm=algorithm, C=0.1, average=average, epochs=epochs)
+    tagger = SequenceTagger(
+        algorithm=algorithm, C=0.1, update="prediction-based", average=average, epochs=epochs
+    )
     tagger.fit([tokens] * 3, [labels] * 3)
     seen = 3 * epochs
     factor = seen / (seen + 1) if average else 1.0
@@ -589,3 +597,26 @@ def test_missing_labels_and_weights_equal_the_dictionary_trainer_on_any_chain(
         weighted=True,
     )
     assert_twins(outcome)
+
+
+def test_auto_is_near_max_loss_over_epochs_and_the_prediction_online() -> None:
+    rng = np.random.default_rng(4)
+    X = [[[f"w{rng.integers(20)}", f"s{rng.integers(5)}"] for _ in range(5)] for _ in range(30)]
+    y = [[str(rng.choice(["A", "B", "C"])) for _ in sentence] for sentence in X]
+
+    def fitted(**parameters: Any) -> Any:
+        return SequenceTagger(random_state=1, epochs=3, **parameters).fit(X, y).state_features_
+
+    near, predicted = (fitted(update=u) for u in ("near-max-loss", "prediction-based"))
+    assert near != predicted
+    assert fitted() == fitted(cost={"A": {"B": 1.0}}) == near
+    for other in ({"algorithm": "perceptron"}, {"cost": "span"}, {"batch_size": 3}):
+        assert fitted(**other) == fitted(update="prediction-based", **other)
+
+    def learned(update: str) -> Any:
+        tagger = SequenceTagger(update=update, random_state=1)
+        for tokens, labels in zip(X, y, strict=True):
+            tagger.learn_one(tokens, labels)
+        return tagger.partial_fit(X, y).state_features_
+
+    assert learned("auto") == learned("prediction-based") != learned("near-max-loss")

@@ -88,7 +88,8 @@ def test_the_tutorial_runs_as_it_is() -> None:
 )
 def test_online_trainers_mean_the_same(theirs: dict[str, Any], ours: dict[str, Any]) -> None:
     crf = CRF(max_iterations=1, random_state=1, **theirs).fit(X, TAGS)
-    tagger = SequenceTagger(epochs=1, random_state=1, **ours).fit(X, TAGS)
+    given = {"update": "prediction-based", "epochs": 1, "random_state": 1}
+    tagger = SequenceTagger(**given, **ours).fit(X, TAGS)
     assert crf.state_features_ == tagger.state_features_
     assert crf.transition_features_ == tagger.transition_features_
 

@@ -15,7 +15,7 @@ from seqpa import SequenceTagger
 from seqpa.errors import SeqpaError
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.folds import contiguous_folds
-from seqpa.sequence.tag_dictionary import BLOCKS, UNKNOWN, TagDictionary, told
+from seqpa.sequence.tag_dictionary import BLOCKS, UNKNOWN, TagDictionary, steady, told
 
 pytestmark = pytest.mark.pure
 
@@ -24,6 +24,22 @@ LABELS = ["N", "V", "B-x y", None]
 sentences = st.lists(
     st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(LABELS)), max_size=5), max_size=14
 )
+
+
+counts_of_words = st.dictionaries(
+    st.sampled_from("NVAP"), st.integers(1, 60) | st.integers(1, 3000), min_size=1
+)
+
+
+@given(counts_of_words, st.data())
+def test_steady_words_keep_their_values(counts, data):
+    """So many tokens more, whatever labels of the word they have, change nothing."""
+    n = data.draw(st.integers(0, min(steady(counts), 200)))
+    later = Counter(counts)
+    later.update(
+        data.draw(st.lists(st.sampled_from(sorted(counts)), min_size=n, max_size=n), "labels")
+    )
+    assert told(later) == told(counts)
 
 
 def naive(seen, word):

@@ -19,6 +19,7 @@ from seqpa.errors import SeqpaError
 @pytest.mark.parametrize("average", [False, True])
 def test_partial_fit_is_one_pass_of_fit(algorithm: str, average: bool) -> None:
     parameters = {"features": TEMPLATES, "algorithm": algorithm, "average": average}
+    parameters["update"] = "prediction-based"  # what "auto" is online
     whole = SequenceTagger(**parameters, shuffle=False, epochs=1).fit(WORDS, TAGS)
     at_once = SequenceTagger(**parameters).partial_fit(WORDS, TAGS)
     assert weights(whole) == weights(at_once)

@@ -125,7 +125,7 @@ def test_stopped_early_it_keeps_the_best_so_far(tmp_path: Path) -> None:
 
 def test_resume_refuses_another_configuration_or_other_data(tmp_path: Path) -> None:
     next(TrainingRun(config(tmp_path)).epochs())
-    with pytest.raises(SeqpaError, match=r"learner\.C was 0\.02, is 0\.3"):
+    with pytest.raises(SeqpaError, match=r"learner\.C was 0\.05, is 0\.3"):
         TrainingRun(config(tmp_path, learner={"C": 0.3}), resume=True)
     changed = tmp_path / "train.conll"
     changed.write_text("Ada NNP B-person\n")

@@ -117,11 +117,11 @@ def test_the_model_of_another_configuration_needs_force(run: Run, tmp_path: Path
     before = content(tmp_path)
     status, _, err = run("--set", "learner.C=0.3")
     assert status == 2
-    assert "this configuration did not make it (learner.C was 0.02, is 0.3)" in err
+    assert "this configuration did not make it (learner.C was 0.05, is 0.3)" in err
     assert content(tmp_path) == before
     status, out, _ = run("--set", "learner.C=0.3", "--force")
     assert status == 0
-    assert out.startswith("replacing m.safetensors (learner.C was 0.02, is 0.3)\n")
+    assert out.startswith("replacing m.safetensors (learner.C was 0.05, is 0.3)\n")
     assert run("--set", "learner.C=0.3")[0] == 0
     SequenceTagger(["word[0]"]).fit([["a"]], [["X"]]).save("m.safetensors")
     assert "(it was saved from Python)" in run()[2]

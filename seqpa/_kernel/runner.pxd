@@ -24,3 +24,5 @@ cdef class Runner:
 
     cpdef Py_ssize_t number(self, Py_ssize_t column, list cells, Py_ssize_t begin, Py_ssize_t end, dict numbers, dict fresh) except? -2
     cpdef Py_ssize_t tag(self, const long long[::1] places, const long long[::1] starts, const int[::1] fixed) except? -2
+    cpdef Py_ssize_t encode(self, const long long[::1] places) except? -2
+    cpdef Py_ssize_t decode(self, const long long[::1] starts, const int[::1] fixed) except? -2

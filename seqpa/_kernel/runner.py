@@ -97,14 +97,41 @@ class Runner:
 
         starts : the same, counted from 0. `fixed` and what is returned are those of `Chain.decode`.
         """
+        self.encode(places)
+        return self.decode(starts, fixed)
+
+    def look_at(self, words, table, pair_table):
+        """Go on with these, which have grown since."""
+        self.words = words
+        self.table = table
+        self.pair_table = pair_table
+
+    def read(self, data):
+        """Decode these, which have other numbers for the features than `table` writes."""
+        self.data = data
+
+    @cython.ccall
+    @cython.exceptval(-2, check=True)
+    def encode(self, places: cython.const[cython.longlong][::1]) -> cython.Py_ssize_t:
+        """Find the features of words that have been numbered, as many as is returned."""
         begin: cython.Py_ssize_t = places[0]
         self.table.encode(self.words, places, begin, False, self.work, self.indptr, self.features)
         if self.has_pairs:
             self.pair_table.encode(
                 self.words, places, begin, False, self.work, self.pair_indptr, self.pair_features
             )
+        self.data.n_features = self.indptr[places[places.shape[0] - 1] - begin]
+        return self.data.n_features
+
+    @cython.ccall
+    @cython.exceptval(-2, check=True)
+    def decode(
+        self,
+        starts: cython.const[cython.longlong][::1],
+        fixed: cython.const[cython.int][::1],
+    ) -> cython.Py_ssize_t:
+        """Find the labels of the sentences that have been encoded; see `tag`."""
         self.data.starts = starts
-        self.data.n_features = self.indptr[starts[starts.shape[0] - 1]]
         return self.chain.decode(
             self.data, 0, starts.shape[0] - 1, fixed, self.scratch, self.labels
         )

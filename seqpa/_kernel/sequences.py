@@ -68,3 +68,7 @@ class Sequences:
         self.has_values = values is not None
         self.has_pairs = pair_indptr is not None
         self.has_pair_values = pair_values is not None
+
+    def hold(self, n_features):
+        """From now on the buffers hold so many features."""
+        self.n_features = n_features

@@ -242,27 +242,6 @@ def _hashed(
     return _spread(value)
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def hashed_on(value: cython.longlong, text: str) -> cython.longlong:
-    """The value of a string, which begins as 1, with all characters of a text behind it."""
-    for character in text:
-        value = _with(value, ord(character))
-    return value
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def place_of(value: cython.longlong) -> cython.longlong:
-    """Where a string of that value belongs in a table, before it is cut to the table's size.
-
-    Values are equal modulo p alone, and a place is that of the remainder, below 2^34.
-    """
-    value = (value & _PRIME) + (value >> 31)
-    value = (value & _PRIME) + (value >> 31)
-    return _spread(value - _PRIME if value >= _PRIME else value)
-
-
 @cython.ccall
 def index_affixes(
     known: cython.const[cython.uint][::1], length: cython.Py_ssize_t, table: cython.int[::1]

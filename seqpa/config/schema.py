@@ -150,7 +150,9 @@ class FeatureSettings(Section):
     )
 
 
-Update = Literal["prediction-based", "near-max-loss", "loss-augmented", "max-loss", "n-best"]
+Update = Literal[
+    "auto", "prediction-based", "near-max-loss", "loss-augmented", "max-loss", "n-best"
+]
 
 
 class LearnerSettings(Section):
@@ -160,23 +162,25 @@ class LearnerSettings(Section):
         default="pa-i", description="how far a step goes"
     )
     C: float = Field(
-        default=0.02,
+        default=0.05,
         gt=0,
         description="aggressiveness of all but perceptron and pa: small is careful",
     )
     batch_size: int = Field(
         default=1, ge=1, description="so many sentences make one step (pa-i, pa-ii, pa-ls)"
     )
-    epochs: int = Field(default=10, ge=1, description="passes over the training sentences")
+    epochs: int = Field(default=20, ge=1, description="passes over the training sentences")
     average: bool = Field(
         default=True, description="keep the mean of all weight vectors, not the last"
     )
     update: Update = Field(
-        default="prediction-based",
-        description="which wrong sequence is pushed down: the prediction, the one of largest "
-        "score + cost (loss-augmented, for costs that are sums over tokens), the one of largest "
-        "score + √cost (max-loss, for zero-one and for sums of whole numbers; near-max-loss, "
-        "nearly that and much faster, for sums over tokens), or that among the n best",
+        default="auto",
+        description="which wrong sequence is pushed down: the prediction (prediction-based), the "
+        "one of largest score + cost (loss-augmented, for costs that are sums over tokens), the "
+        "one of largest score + √cost (max-loss, for zero-one and for sums of whole numbers; "
+        "near-max-loss, nearly that and much faster, for sums over tokens), or that among the n "
+        "best. auto is near-max-loss where the cost is a sum over tokens and the algorithm pa-i, "
+        "pa-ii or pa-ls, else (and online) prediction-based",
     )
     n_best: int = Field(default=10, ge=1, description="candidates of the update n-best")
     patience: int | None = Field(
@@ -363,7 +367,7 @@ class Config(Section):
     --------
     >>> config = Config.model_validate({"data": {"train": "a.conll"}, "learner": {"C": 0.3}})
     >>> config.learner.C, config.learner.epochs
-    (0.3, 10)
+    (0.3, 20)
     """
 
     data: DataSettings = Field(description="what is learned from")

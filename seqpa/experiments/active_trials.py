@@ -16,6 +16,7 @@ _MOST_TESTED = 4000  # examples of a set that test
 _GIVEN = 10  # labels that come unasked at the beginning of a stream
 # Tokens that are labelled before the next round of asking; the first are drawn at random.
 _FIRST_TOKENS, _GROWTH = 500, 1.6
+_C = 0.02
 _EPOCHS = 5
 _BY_SCORES = ("margin", "random")  # the strategies that need no probabilities
 _FOLDS = 2  # of what is labelled, to calibrate the probabilities of the others
@@ -185,5 +186,10 @@ def _tagger(corpus: Tagged, seed: int) -> Any:
     from seqpa import SequenceTagger
 
     return SequenceTagger(
-        features=corpus.preset, columns=corpus.columns, epochs=_EPOCHS, random_state=seed
+        features=corpus.templates,
+        columns=corpus.columns,
+        C=_C,
+        update="prediction-based",
+        epochs=_EPOCHS,
+        random_state=seed,
     )

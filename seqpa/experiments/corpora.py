@@ -19,17 +19,43 @@ CORPORA: dict[str, tuple[str, str]] = {
     "ptb-sample": ("Penn Treebank tags", "accuracy"),
 }
 NEWS = {"news": ("corpora/news tags", "accuracy")}  # without a data folder
-PRESETS = {"conll2000": "chunk", "ptb-sample": "pos"}
+# What taggers see of a sentence: lists of their own, since presets change as better ones are found.
+_WORDS = [
+    "bias",
+    *(f"word[{offset}]" for offset in range(-2, 3)),
+    "lower[0]",
+    "word[-1]|word[0]",
+    "word[0]|word[1]",
+]
+TAG_TEMPLATES = [
+    *_WORDS,
+    *(f"prefix({n})[0]" for n in range(1, 5)),
+    *(f"suffix({n})[0]" for n in range(1, 6)),
+    "shape[0]",
+    *(f"{flag}[0]" for flag in ("shortshape", "hashyphen", "hasdigit", "hasupper")),
+    "shortshape[-1]",
+    "shortshape[1]",
+]
+CHUNK_TEMPLATES = [
+    *_WORDS,
+    "suffix(2)[0]",
+    "suffix(3)[0]",
+    "shortshape[0]",
+    *(f"pos[{offset}]" for offset in range(-2, 3)),
+    *(f"pos[{at}]|pos[{at + 1}]" for at in range(-2, 2)),
+    *(f"pos[{at}]|pos[{at + 1}]|pos[{at + 2}]" for at in range(-2, 1)),
+]
+TEMPLATES = {"conll2000": CHUNK_TEMPLATES, "ptb-sample": TAG_TEMPLATES}
 
 
 @dataclass(frozen=True)
 class Tagged:
-    """Sentences to learn from and to test on, and the preset of features for them."""
+    """Sentences to learn from and to test on, and the templates of features for them."""
 
     name: str
     train: Corpus
     test: Corpus
-    preset: str
+    templates: list[str]
     columns: tuple[str, ...]
 
 
@@ -39,12 +65,12 @@ def load_tagged(name: str, folder: Path | None) -> Tagged:
     if folder is None:
         news, columns = own_corpora() / "news", ["word", "label", "_"]
         train, test = (read(news / f"{part}.conll", columns=columns) for part in ("train", "test"))
-        return Tagged("news", train, test, "pos", ("word",))
+        return Tagged("news", train, test, TAG_TEMPLATES, ("word",))
     columns = COLUMNS[name]
     train, test = (
         read(folder / name / f"{part}.txt", columns=columns) for part in ("train", "test")
     )
-    return Tagged(name, train, test, PRESETS[name], tuple(columns[:-1]))
+    return Tagged(name, train, test, TEMPLATES[name], tuple(columns[:-1]))
 
 
 @lru_cache(maxsize=1)

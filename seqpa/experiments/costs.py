@@ -127,7 +127,7 @@ def _tagger(task: CostTraining) -> tuple[Any, Any, Any]:
     cut = 5 * len(X) // 6 if task.tune else len(X)
     test = (X[cut:], y[cut:]) if task.tune else (corpus.test.X, corpus.test.y)
     tagger = SequenceTagger(
-        features=corpus.preset,
+        features=corpus.templates,
         columns=corpus.columns,
         cost=_cost(task.cost, sorted({label for labels in y[:cut] for label in labels})),
         C=task.C,

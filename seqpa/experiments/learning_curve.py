@@ -96,10 +96,10 @@ def run(setup: Setup) -> Outcome:
     return Outcome(
         title="Learning curves of the taggers",
         intro=f"""
-Ours. Taggers with the preset features, averaged, trained for up to {epochs} epochs on the first n
-training sentences in {seeds} random order{"s" if seeds > 1 else ""}, scored on the test sentences
-after every epoch: chunks by F1 of whole chunks, part-of-speech tags by accuracy. To tell PA from
-the perceptron, there are {many} orders of all sentences, scored after the last epoch. C is the best
+Ours. Taggers with templates of words, affixes and tags, averaged, trained for up to {epochs} epochs
+on the first n training sentences in {seeds} random order{"s" if seeds > 1 else ""}, scored on the
+test sentences after every epoch: chunks by F1 of whole chunks, part-of-speech tags by accuracy. To
+tell PA from the perceptron, there are {many} orders of all sentences, scored after the last epoch. C is the best
 of {", ".join(map(str, grid))} on held-out training sentences ({picked}); the perceptron and PA have
 none. Bands: 95 % confidence intervals of the mean.
 """,
@@ -133,10 +133,11 @@ def _scores(task: CurveTraining) -> list[float]:
     held_out = slice(-len(X) // 8, None)
     test = (X[held_out], y[held_out]) if task.tune else (corpus.test.X, corpus.test.y)
     tagger = SequenceTagger(
-        features=corpus.preset,
+        features=corpus.templates,
         columns=corpus.columns,
         algorithm=task.algorithm,
         C=task.C,
+        update="prediction-based",
         epochs=task.epochs,
         random_state=task.seed,
     )

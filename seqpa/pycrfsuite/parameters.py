@@ -238,6 +238,7 @@ def tagger_parameters(algorithm: str, values: Mapping[str, Any]) -> dict[str, An
     return made | {
         "algorithm": steps[values["type"]],
         "C": values["c"],
+        "update": "prediction-based",
         "cost": "hamming" if values["error_sensitive"] else "zero-one",
         "average": values["averaging"],
     }

@@ -81,6 +81,14 @@ def _suffix(length: int) -> OfWords:
     return lambda words: strings.suffixes(words, length)
 
 
+def _first(length: int) -> OfWords:
+    return lambda words: [word[:length] for word in words]
+
+
+def _last(length: int) -> OfWords:
+    return lambda words: [word[-length:] for word in words]
+
+
 def _cluster(clusters: Clusters, length: int | None = None) -> OfWords:
     def paths(words: Collection[str]) -> list[str | None]:
         found = map(clusters.paths.get, words)
@@ -167,6 +175,8 @@ KINDS: dict[str, Kind] = {
     "lower": _simple(str.lower),
     "prefix": Kind(_prefix, (Parameter("length", int),)),
     "suffix": Kind(_suffix, (Parameter("length", int),)),
+    "first": Kind(_first, (Parameter("length", int),)),
+    "last": Kind(_last, (Parameter("length", int),)),
     "shape": _simple(shape),
     "shortshape": _simple(short_shape),
     "length": _simple(lambda word: str(len(word))),

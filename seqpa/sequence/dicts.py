@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain, compress
+from itertools import compress
 from numbers import Real
 from typing import Any
 
@@ -23,10 +23,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqpa._kernel.given_features import (
+    AHEAD,
     ALL_READ,
     LARGEST,
     PARTS_FULL,
     REMEMBERED,
+    ROW,
     TOGETHER,
     WHOLE_FULL,
     FeatureNames,
@@ -36,6 +38,8 @@ from seqpa.errors import SeqpaError
 from seqpa.locks import ForkSafeLock
 from seqpa.sequence.encode import Encoded, place, starts_of
 from seqpa.sequence.resources import Arrays, pack_strings, unpack_strings
+
+_GUESS = 32  # features of a token, for the first buffers
 
 
 class DictEncoder:
@@ -99,41 +103,21 @@ class DictEncoder:
 
     def _encode(self, sentences: Sequence[Sequence[Any]], grow: bool) -> Encoded:
         """Number every feature; a new one gets the next number with `grow`, else is left out."""
-        tokens = list(chain.from_iterable(sentences))
-        starts = starts_of(map(len, sentences), len(tokens))
-        ends = np.zeros(len(tokens) + 1, np.int64)
-        if {list, dict}.issuperset(map(type, tokens)):
-            capacity = sum(map(len, tokens))
-        else:
-            capacity = sum(len(token) for token in tokens if isinstance(token, (list, dict)))
-        features, values = np.empty(capacity, np.int32), np.empty(capacity, np.float32)
-        reader = FeatureReader(
-            known=self._known,
-            grow=grow,
-            ends=ends,
-            slowly=lambda token: self._slowly(token, grow),
-            places=np.zeros(TOGETHER, np.int64),
-            at=np.zeros(TOGETHER, np.int64),
-            weights=np.zeros(TOGETHER),
-            seen=np.zeros(REMEMBERED, np.int64),
-            begun=np.zeros((REMEMBERED, 2), np.int64),
-        )
-        reader.use_buffers(features, values)
-        try:
-            while (more := reader.read(tokens)) != ALL_READ:
-                if more in (WHOLE_FULL, PARTS_FULL):
-                    self._enlarge(more, TOGETHER if grow else 0)
-                    continue
-                capacity += capacity + more
-                features = np.concatenate([features, np.empty(capacity - len(features), np.int32)])
-                values = np.concatenate([values, np.empty(capacity - len(values), np.float32)])
-                reader.use_buffers(features, values)
-        except SeqpaError as error:
-            raise SeqpaError(f"{place(starts, reader.get_token())}: {error}") from None
-        n = int(ends[-1])
-        return Encoded(starts, ends, features[:n], values[:n] if reader.get_values() else None)
+        lists = [own if type(own) is list else list(own) for own in sentences]
+        n_tokens = sum(map(len, lists))
+        starts = starts_of(map(len, lists), n_tokens)
+        reading = Reading(self, grow, n_tokens)
+        reading.read(lists, n_tokens)
+        n = int(reading.ends[n_tokens])
+        values = reading.values[:n] if reading.has_values else None
+        return Encoded(starts, reading.ends, reading.features[:n], values)
 
-    def _slowly(self, token: Any, grow: bool) -> tuple[list[int], list[float]]:
+    @property
+    def known(self) -> FeatureNames:
+        """The features, as the kernel finds them; `fit_transform` begins with others."""
+        return self._known
+
+    def slowly(self, token: Any, grow: bool) -> tuple[list[int], list[float]]:
         """The numbers and values of any token's features; the values of a repeated one are added
         up."""
         sums: dict[int, float] = {}
@@ -148,16 +132,16 @@ class DictEncoder:
     def _number(self, feature: str, grow: bool) -> int:
         """The number of a feature, −1 for none; with `grow` the next one."""
         if not self._known.has_whole(1 if grow else 0):
-            self._enlarge(WHOLE_FULL, 1 if grow else 0)
+            self.enlarge(WHOLE_FULL, 1 if grow else 0)
         return int(self._known.number_of(feature, grow))
 
-    def _enlarge(self, table: int, more: int) -> None:
+    def enlarge(self, table: int, more: int) -> None:
         """Enter all features into a larger table, with room for so many more."""
         known = self._known
         with self._lock:  # of many threads that tag, one makes it
             total = len(known.names) + more
-            slots = np.zeros(1 << (4 * total + 1).bit_length(), np.int64)
-            known.use_addresses(np.zeros(2 * total, np.int64))
+            # Two numbers for each slot; twice as many slots as features, four times while it grows.
+            slots = np.zeros(2 << ((4 if more else 2) * total + 1).bit_length(), np.int64)
             if table == WHOLE_FULL:
                 known.use_whole(slots)
             else:
@@ -210,10 +194,78 @@ class DictEncoder:
         return encoder
 
 
+class Reading:
+    """Buffers in which the kernel reads tokens, once or again and again; each thread has its own.
+
+    Parameters
+    ----------
+    encoder : DictEncoder
+    grow : bool
+        Whether new features get the next numbers.
+    n_tokens : int
+        There is room for so many.
+
+    Attributes
+    ----------
+    ends, features, values
+        Token i has the features features[ends[i]:ends[i + 1]], with these values if any is not 1.
+    """
+
+    def __init__(self, encoder: DictEncoder, grow: bool, n_tokens: int) -> None:
+        self._encoder = encoder
+        self._grow = grow
+        self.known = encoder.known
+        self.ends = np.zeros(n_tokens + 1, np.int64)
+        # Memory is taken when it is written to: what the guess is above the need costs nothing.
+        self.features = np.empty(_GUESS * n_tokens, np.int32)
+        self.values = np.empty(_GUESS * n_tokens, np.float32)
+        self._reader = FeatureReader(
+            known=self.known,
+            grow=grow,
+            ends=self.ends,
+            slowly=lambda token: encoder.slowly(token, grow),
+            items=np.zeros(AHEAD * 2 * ROW, np.int64),
+            places=np.zeros(AHEAD * ROW, np.int64),
+            at=np.zeros(AHEAD * ROW, np.int64),
+            weights=np.zeros(AHEAD * ROW),
+            sizes=np.zeros(AHEAD, np.int64),
+            lists=np.zeros(AHEAD, np.uint8),
+            seen=np.zeros(REMEMBERED, np.int64),
+            flags=np.zeros(REMEMBERED, np.int64),
+        )
+        self._reader.use_buffers(self.features, self.values)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether any value is not 1."""
+        return bool(self._reader.get_values())
+
+    def read(self, sentences: list[list[Any]], n_tokens: int) -> None:
+        """Read sentences of so many tokens in all."""
+        reader = self._reader
+        reader.begin(n_tokens)
+        try:
+            while (more := reader.read(sentences)) != ALL_READ:
+                if more in (WHOLE_FULL, PARTS_FULL):
+                    self._encoder.enlarge(more, TOGETHER if self._grow else 0)
+                else:
+                    self._enlarge(int(more))
+        except SeqpaError as error:
+            starts = starts_of(map(len, sentences), n_tokens)
+            raise SeqpaError(f"{place(starts, reader.get_token())}: {error}") from None
+
+    def _enlarge(self, more: int) -> None:
+        """Have room for twice as many features, and so many more."""
+        larger = len(self.features) + more
+        self.features = np.concatenate([self.features, np.empty(larger, np.int32)])
+        self.values = np.concatenate([self.values, np.empty(larger, np.float32)])
+        self._reader.use_buffers(self.features, self.values)
+
+
 def _known(names: list[str]) -> FeatureNames:
     """Features, in no table yet."""
     nothing = np.zeros(0, np.int64)
-    return FeatureNames(names, np.zeros(len(names), np.int64), nothing, nothing)
+    return FeatureNames(names, nothing, nothing)
 
 
 def features_of(token: Any) -> Iterator[tuple[str, float]]:

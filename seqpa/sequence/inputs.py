@@ -139,6 +139,8 @@ class FeatureSource:
 
         in_training : with what the first stage says of sentences that it did not learn from
         """
+        if type(X) is list and len(X) == 1 and (one := self.cells_of_one(X)) is not None:
+            return one, np.array([len(one[0])], np.int64)
         columns = self._data_columns()
         if self.chain is None or isinstance(X, PredictedCorpus):
             cells, lengths = flat_columns(X, columns)
@@ -148,6 +150,29 @@ class FeatureSource:
             corpus = Corpus(columns, cells, lengths, documents=documents_of(X))
             cells = [*cells, *self.first.cells(corpus, in_training, n_jobs)]
         return cells, lengths
+
+    def cells_of_one(self, X: list[Any]) -> list[list[str]] | None:
+        """The columns of a list with one sentence, of words or tuples; None for anything else, and
+        where columns are predicted: see `cells`."""
+        encoder = self.encoder
+        if self.chain is not None or self.first is not None or type(X[0]) is not list:
+            return None
+        if not isinstance(encoder, FeatureEncoder) or (X[0] and type(X[0][0]) not in (str, tuple)):
+            return None
+        return strings.columns_of(X, len(encoder.columns))
+
+    def given_of_one(self, X: Any) -> tuple[DictEncoder, list[list[Any]]] | None:
+        """The encoder and a list with one sentence of tokens that are features; None where X is
+        anything else."""
+        encoder = self.encoder
+        if not isinstance(encoder, DictEncoder) or type(X) is not list or len(X) != 1:
+            return None
+        if type(X[0]) is not list:
+            return None
+        if self.function is None:
+            return encoder, X
+        tokens = _extracted(self.function, X[0], 0)
+        return encoder, [tokens if type(tokens) is list else list(tokens)]
 
     @classmethod
     def choose(

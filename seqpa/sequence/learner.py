@@ -47,12 +47,41 @@ WITHOUT_C = ("perceptron", "pa")
 IN_BATCHES = ("pa-i", "pa-ii", "pa-ls")
 UPDATES = ("prediction-based", "near-max-loss", "loss-augmented", "max-loss", "n-best")
 _OF_SUMS = ("near-max-loss", "loss-augmented")  # found by Viterbi with costs added to scores
+# Algorithms that gain from sentences which are right by too little: they take them with care.
+_CAREFUL = ("pa-i", "pa-ii", "pa-ls")
 # The largest cost, and the largest weight of a sentence: float32 scores bear no more beside that of
 # a forbidden label, −1e30.
 LARGEST = 1e15
 NO_WEIGHTS: NDArray[np.float64] = np.zeros(0)  # every sentence counts as one
 _UNKNOWN = -1.0
 Progress = Callable[[int, int], None]  # how many sentences are done, and of how many
+
+
+def chosen_update(
+    update: str, algorithm: str, cost: SequenceCost, batch_size: int, online: bool
+) -> str:
+    """What "auto" stands for; any other update is itself.
+
+    Over several epochs near-max-loss is at least as good as prediction-based updates on every
+    corpus that was tried (`benchmarks/RESULTS.md`). One sentence at a time the update is that of
+    the protocol, predict and learn from the mistake, which is also the faster.
+
+    Parameters
+    ----------
+    update, algorithm, cost, batch_size
+        As for `ChainLearner`.
+    online : bool
+        Whether each sentence is learned once, as it comes.
+
+    Returns
+    -------
+    str
+    """
+    if update != "auto":
+        return update
+    fits = cost.is_additive and cost.matrix.max(initial=0.0) <= LARGEST
+    several = algorithm in _CAREFUL and batch_size == 1 and not online
+    return "near-max-loss" if several and fits else "prediction-based"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +213,9 @@ class ChainLearner:
                 f"algorithm {self.algorithm!r} is unknown: choose {', '.join(ALGORITHMS)}"
             )
         if self.update not in UPDATES:
-            raise SeqpaError(f"update {self.update!r} is unknown: choose {', '.join(UPDATES)}")
+            raise SeqpaError(
+                f"update {self.update!r} is unknown: choose auto, {', '.join(UPDATES)}"
+            )
         if not (isinstance(self.C, Real) and is_finite(self.C) and self.C > 0):
             raise SeqpaError(f"C is {self.C!r}: it must be a positive number")
         if self.update in _OF_SUMS:

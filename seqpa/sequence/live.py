@@ -9,25 +9,28 @@ after an update, never between.
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import strings
+from seqpa._kernel.runner import Runner
 from seqpa._kernel.sequences import Sequences
 from seqpa._kernel.store import Store
 from seqpa.locks import ForkSafeLock
 from seqpa.sequence.chain import NO_LABELS, chain_over, scratch
 from seqpa.sequence.constraints import Penalties, penalties
 from seqpa.sequence.decoder import Decoder, no_legal_sequence
-from seqpa.sequence.encode import Encoded
+from seqpa.sequence.encode import Encoded, FeatureEncoder
 from seqpa.sequence.explain import Evidence
+from seqpa.sequence.given import LONGEST, GivenSentence
 from seqpa.sequence.pieces import part
 from seqpa.sequence.tagging import cut
 from seqpa.sequence.training import TrainingState
 from seqpa.sequence.weights import Int32, TrainingWeights, padded, tagging_store
 
+_FIRST = slice(0, 1)
 _RUN = 2048  # so many tokens are tagged with one look at the weights
 
 
@@ -58,6 +61,10 @@ class LiveTagging:
         self, X: Any, fixed: NDArray[np.int32] | None = None, n_jobs: int = 1
     ) -> list[list[str]]:
         """The best labels of each sentence; `fixed` as `Decoder.decode` takes it."""
+        if fixed is None and type(X) is list and len(X) == 1:
+            one = self._one(X) or self._given(X)
+            if one is not None:
+                return one
         encoded = self.encoded(X)
         found: list[list[str]] = []
         for run in cut(encoded.starts, _RUN):
@@ -66,16 +73,53 @@ class LiveTagging:
             if fixed is not None:
                 begin = encoded.starts[run.start]
                 given = fixed[begin : begin + own.starts[-1]]
-            desk, labels = self._copied(own)
+            n_tokens = int(own.starts[-1])
+            desk, labels = self._with_weights(own.features, own.pair_features, n_tokens)
             bad, path = desk.decode(own, given)
             if bad >= 0:
                 raise no_legal_sequence(run.start + bad, fixed is not None)
             found += strings.spell(labels, path, own.starts)
         return found
 
-    def _copied(self, encoded: Encoded) -> tuple[_Desk, list[str]]:
-        """This thread's buffers with the present weights of the sentences, and the labels."""
-        n_tokens = int(encoded.starts[-1])
+    def _one(self, X: list[Any]) -> list[list[str]] | None:
+        """The labels of one sentence of words, in buffers that are there; None for any other."""
+        columns = self.state.source.cells_of_one(X)
+        if columns is None or len(columns[0]) > _RUN:
+            return None
+        n_tokens = len(columns[0])
+        with self._lock:
+            state = self.state
+            state.settle()
+            encoder, labels, weights = state.source.encoder, state.labels, state.weights
+            rules = self._penalties(labels)
+            one: _Sentence | None = getattr(self._own, "sentence", None)
+            if one is None or not one.fits(encoder, weights, rules, n_tokens):
+                one = _Sentence(cast("FeatureEncoder", encoder), weights, rules, 2 * n_tokens + 16)
+                self._own.sentence = one
+            one.copy(weights, columns, self.average)
+        return one.decode(labels)
+
+    def _given(self, X: Any) -> list[list[str]] | None:
+        """The same for one sentence of tokens that are features."""
+        with self._lock:
+            found = self.state.source.given_of_one(X)
+            if found is None or len(found[1][0]) > LONGEST:
+                return None
+            encoder, given = found
+            n_tokens = len(given[0])
+            # Taken away while it is in use: a token that is no plain dict may tag another sentence.
+            one: GivenSentence | None = self._own.__dict__.pop("given", None)
+            if one is None or not one.fits(encoder, n_tokens):
+                one = GivenSentence(encoder, min(2 * n_tokens + 16, LONGEST))
+            desk, labels = self._with_weights(one.read(given), None, n_tokens)
+        tagged = one.decode(desk.chain, desk.scratch, labels, desk.numbers()[0])
+        self._own.given = one
+        return tagged
+
+    def _with_weights(
+        self, features: Int32, pairs: Int32 | None, n_tokens: int
+    ) -> tuple[_Desk, list[str]]:
+        """This thread's buffers with the present weights of sentences, and the labels."""
         with self._lock:
             state = self.state
             state.settle()
@@ -86,7 +130,7 @@ class LiveTagging:
                 desk = _Desk(weights, rules, 2 * n_tokens)
                 if n_tokens <= _RUN:
                     self._own.desk = desk
-            desk.copy(weights, encoded, self.average)
+            desk.copy(weights, features, pairs, self.average)
         return desk, labels
 
     def prepared(self, X: Any) -> tuple[Encoded, Decoder]:
@@ -147,50 +191,132 @@ class _Desk:
         self._transitions = np.zeros((K, width), np.float32)
         self._single = _Rows(width)
         self._pairs = None if weights.n_pair_features is None else _Rows(K * width)
-        self._chain = chain_over(self._stores(), self._transitions, rules)
-        self._scratch, _ = scratch(K, n_tokens)
-        self._path = np.zeros(n_tokens, np.int32)
+        self.chain = chain_over(self._stores(), self._transitions, rules)
+        self.scratch, _ = scratch(K, n_tokens)
+        self.path = np.zeros(n_tokens, np.int32)
 
     def fits(self, weights: TrainingWeights, rules: Penalties, n_tokens: int) -> bool:
         """Whether these buffers are large enough, and for the same labels and rules."""
         return (
             rules is self._rules
             and weights.n_labels == len(self._transitions)
-            and n_tokens <= len(self._path)
+            and n_tokens <= len(self.path)
         )
 
-    def copy(self, weights: TrainingWeights, encoded: Encoded, average: bool) -> None:
-        """Copy the weights that these sentences need. The caller holds the lock."""
+    def copy(
+        self, weights: TrainingWeights, features: Int32, pairs: Int32 | None, average: bool
+    ) -> bool:
+        """Copy the weights of these features, which some sentences have; whether `numbers` are
+        others now. The caller holds the lock."""
         K, T = weights.n_labels, weights.averaged_over(average)
         store, pair_store = weights.stores()
-        moved = self._single.copy(store, encoded.features, T, K)
-        pairs = encoded.pair_features
+        moved = self._single.copy(store, features, T, K)
         if self._pairs is not None and pair_store is not None and pairs is not None:
             moved |= self._pairs.copy(pair_store, pairs, T, self._pairs.width)
         if moved:
-            self._chain.replace_stores(*self._stores())
-        self._chain.read_transitions(
+            self.chain.replace_stores(*self._stores())
+        self.chain.read_transitions(
             weights.transitions, weights.transition_sums, T, self._rules.pairs
         )
+        return moved
+
+    def numbers(self) -> tuple[Int32, Int32 | None]:
+        """What the features that were copied are called here, and those of pairs."""
+        return self._single.numbers, None if self._pairs is None else self._pairs.numbers
 
     def decode(self, encoded: Encoded, given: Int32) -> tuple[int, Int32]:
         """The first sentence without a legal label sequence, or −1; the labels of all tokens."""
-        pairs = self._pairs
+        features, pair_features = self.numbers()
         data = Sequences(
             starts=encoded.starts,
             indptr=encoded.indptr,
-            features=self._single.numbers[: len(encoded.features)],
+            features=features[: len(encoded.features)],
             values=encoded.values,
             pair_indptr=encoded.pair_indptr,
-            pair_features=None if pairs is None else pairs.numbers,
+            pair_features=pair_features,
             pair_values=encoded.pair_values,
         )
         n = len(encoded.starts) - 1
-        bad = self._chain.decode(data, 0, n, given, self._scratch, self._path)
-        return bad, self._path
+        bad = self.chain.decode(data, 0, n, given, self.scratch, self.path)
+        return bad, self.path
 
     def _stores(self) -> tuple[Store, Store | None]:
         return self._single.store, None if self._pairs is None else self._pairs.store
+
+
+class _Sentence:
+    """One thread's buffers to tag one sentence at a time, of at most `n_tokens` tokens.
+
+    The kernel's views of all of them are made once: for a short sentence they would take longer
+    than tagging it.
+    """
+
+    def __init__(
+        self, encoder: FeatureEncoder, weights: TrainingWeights, rules: Penalties, n_tokens: int
+    ) -> None:
+        self._encoder = encoder
+        self._desk = _Desk(weights, rules, n_tokens)
+        self._starts = np.zeros(2, np.int64)
+        self._ids = encoder.buffer_for_words(n_tokens)
+        self._indptr, self._features, work = encoder.features.buffers_for(n_tokens)
+        self._pair_indptr = self._pair_features = None
+        if encoder.pairs is not None:
+            self._pair_indptr, self._pair_features, more = encoder.pairs.buffers_for(n_tokens)
+            work = max(work, more, key=len)
+        self._runner = Runner(
+            ids=self._ids,
+            last=np.zeros(1, np.int32),
+            words=encoder.words(self._ids),
+            table=encoder.features.kernel,
+            pair_table=None if encoder.pairs is None else encoder.pairs.kernel,
+            work=work,
+            indptr=self._indptr,
+            features=self._features,
+            pair_indptr=self._pair_indptr,
+            pair_features=self._pair_features,
+            data=self._data(),
+            chain=self._desk.chain,
+            scratch=self._desk.scratch,
+            labels=self._desk.path,
+        )
+
+    def _data(self) -> Sequences:
+        """The sentence, by the numbers that its features have after `_Desk.copy`."""
+        features, pair_features = self._desk.numbers()
+        return Sequences(
+            starts=self._starts,
+            indptr=self._indptr,
+            features=features,
+            values=None,
+            pair_indptr=self._pair_indptr,
+            pair_features=pair_features,
+            pair_values=None,
+        )
+
+    def fits(self, encoder: Any, weights: TrainingWeights, rules: Penalties, n_tokens: int) -> bool:
+        """Whether these buffers are made for such a sentence."""
+        return encoder is self._encoder and self._desk.fits(weights, rules, n_tokens)
+
+    def copy(self, weights: TrainingWeights, columns: list[list[str]], average: bool) -> None:
+        """Encode a sentence and copy the weights that it needs. The caller holds the lock."""
+        encoder, runner = self._encoder, self._runner
+        words = encoder.words(self._ids)
+        pairs = encoder.pairs
+        runner.look_at(words, encoder.features.kernel, None if pairs is None else pairs.kernel)
+        n = self._starts[1] = len(columns[0])
+        encoder.number_run(runner, self._ids, words, columns, self._starts, None, _FIRST)
+        features = self._features[: runner.encode(self._starts)]
+        pair_features = self._pair_features
+        if pair_features is not None and self._pair_indptr is not None:
+            pair_features = pair_features[: self._pair_indptr[n]]
+        if self._desk.copy(weights, features, pair_features, average):
+            runner.read(self._data())
+
+    def decode(self, labels: list[str]) -> list[list[str]]:
+        """The labels of the sentence that was copied last, in a list."""
+        if self._runner.decode(self._starts, NO_LABELS) >= 0:
+            raise no_legal_sequence(0, False)
+        return self._runner.spell(labels)
 
 
 class _Rows:

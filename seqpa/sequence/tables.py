@@ -86,6 +86,7 @@ class FeatureTable:
                 source = n_bases + node
             self.source[t] = source
         self.left, self.right, self.shift = np.array([*nodes], np.int64).reshape(-1, 3).T.copy()
+        self._in_sets = int(np.isin(self.source, self.set_bases).sum())
         # Among the templates that look at the same source.
         ranks: dict[int, int] = {}
         self.rank = np.zeros(len(self.templates), np.int64)
@@ -305,11 +306,10 @@ class FeatureTable:
         elsewhere : how many other occurrences of words there are; None: as many as there can be
         """
         more = MOST * n_tokens if elsewhere is None else elsewhere
-        in_sets = int(np.isin(self.source, self.set_bases).sum())
         return (
             np.zeros(n_tokens + 1, np.int64),
             # A set's feature is written before it is known to be there already: one place more.
-            np.empty(n_tokens * len(self.templates) + in_sets * more + 1, np.int32),
+            np.empty(n_tokens * len(self.templates) + self._in_sets * more + 1, np.int32),
             np.empty((len(self._arrays.places.capacity) + 1) * self._width(), np.int64),
         )
 

@@ -25,6 +25,8 @@ _MOST = 2**53  # counts beyond are no counts of tokens
 _NEVER = UNKNOWN, UNKNOWN
 
 Counts = dict[str, int]
+# Of a word: its counts; once somebody asked, its values; how long these are `steady`.
+Entry = tuple[Counts, tuple[str, str] | None, int]
 # The names of the attributes, in the order in which `told` gives their values.
 ATTRIBUTES = ("tags", "besttag")
 
@@ -66,6 +68,39 @@ def _bucket(n: int) -> str:
     return "1" if n == 1 else "2-4" if n < 5 else "5-19" if n < 20 else "20+"
 
 
+def steady(counts: Mapping[str, int]) -> int:
+    """For how many tokens more, of the labels that are counted, `told` surely stays as it is.
+
+    Frequent words hardly ever change, and need not be looked at for every token.
+
+    Parameters
+    ----------
+    counts : mapping
+        As for `told`; at least one.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> steady({"N": 7}), steady({"N": 930, "V": 60, "A": 10}), steady({"N": 3, "V": 2})
+    (12, 10, 0)
+    """
+    n = max(counts.values())
+    limits = [_MOST if n >= 20 else (20 if n >= 5 else 5 if n >= 2 else 2) - n - 1]  # `_bucket`
+    if len(counts) > 1:
+        total = sum(counts.values())
+        second = sorted(counts.values())[-2]
+        limits.append(max(n - second - 1, 0))  # the most frequent one
+        # `purity`, 5n > 4 total: the tokens may all be of other labels, or all of this one
+        limits.append((5 * n - 4 * total - 1) // 4 if 5 * n > 4 * total else 4 * total - 5 * n)
+        for m in counts.values():  # 2 %, 50m >= total, likewise
+            inside = 50 * m - total
+            limits.append(inside if inside >= 0 else (-inside - 1) // 49)
+    return min(limits)
+
+
 def purity(n: int, total: int) -> str:
     """How pure n of a total are: all of it, over 80 %, or less.
 
@@ -98,13 +133,12 @@ class TagDictionary:
     """
 
     def __init__(self) -> None:
-        # Of each word its counts and, once somebody asked, its values.
-        self._entries: dict[str, tuple[Counts, tuple[str, str] | None]] = {}
+        self._entries: dict[str, Entry] = {}
 
     @property
     def counts(self) -> dict[str, Counts]:
         """How often each word had each label."""
-        return {word: counts for word, (counts, _) in self._entries.items()}
+        return {word: entry[0] for word, entry in self._entries.items()}
 
     def values(self, which: int, words: Collection[str]) -> list[str | None]:
         """The values of `ATTRIBUTES[which]` for words, as tagging sees them.
@@ -137,10 +171,10 @@ class TagDictionary:
         found = self._entries.get(word)
         if found is None:
             return _NEVER
-        counts, values = found
+        counts, values, _ = found
         if values is None:
             values = told(counts)
-            self._entries[word] = counts, values
+            self._entries[word] = counts, values, steady(counts)
         return values
 
     def add(self, words: Sequence[str], labels: Sequence[str | None]) -> list[str]:
@@ -158,13 +192,17 @@ class TagDictionary:
         list of str
             The lower-cased words whose values have changed.
         """
-        new: dict[str, tuple[Counts, tuple[str, str] | None]] = {}
+        new: dict[str, Entry] = {}
         changed = []
-        for word, counts in self._with(words, labels).items():
+        for word, (counts, more) in self._with(words, labels).items():
+            before = self._entries.get(word)
+            if before is not None and before[2] >= more and len(before[0]) == len(counts):
+                new[word] = counts, before[1], before[2] - more
+                continue
             values = told(counts)
-            if word not in self._entries or self._entries[word][1] != values:
+            if before is None or before[1] != values:
                 changed.append(word)
-            new[word] = counts, values
+            new[word] = counts, values, steady(counts)
         self._entries.update(new)
         return changed
 
@@ -188,18 +226,19 @@ class TagDictionary:
             own = self._copied(word)
             for label, n in more.items():
                 own[label] = own.get(label, 0) + n
-            self._entries[word] = own, None
+            self._entries[word] = own, None, -1
 
-    def _with(self, words: Iterable[str], labels: Iterable[str | None]) -> dict[str, Counts]:
-        """The entries that these tokens change, as they will be."""
-        new: dict[str, Counts] = {}
+    def _with(
+        self, words: Iterable[str], labels: Iterable[str | None]
+    ) -> dict[str, tuple[Counts, int]]:
+        """The counts that these tokens change, as they will be, and by how many tokens."""
+        new: dict[str, tuple[Counts, int]] = {}
         for word, label in zip(map(str.lower, words), labels, strict=True):
             if label is None:
                 continue
-            own = new.get(word)
-            if own is None:
-                own = new[word] = self._copied(word)
+            own, more = new.get(word) or (self._copied(word), 0)
             own[label] = own.get(label, 0) + 1
+            new[word] = own, more + 1
         return new
 
     def _copied(self, word: str) -> Counts:
@@ -348,4 +387,4 @@ class TagDictionary:
                 raise SeqpaError(f"{where} has a word with the same label twice")
         if len(counts) != len(words):
             raise SeqpaError(f"{where} has the same word twice")
-        self._entries = {word: (own, None) for word, own in counts.items()}
+        self._entries = {word: (own, None, -1) for word, own in counts.items()}

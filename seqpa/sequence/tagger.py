@@ -43,7 +43,7 @@ from seqpa.sequence.inputs import (
     lengths_of,
     split,
 )
-from seqpa.sequence.learner import ChainLearner, Epoch, Lesson, Progress
+from seqpa.sequence.learner import ChainLearner, Epoch, Lesson, Progress, chosen_update
 from seqpa.sequence.live import LiveTagging
 from seqpa.sequence.marginals import Probabilities, SpanProbability
 from seqpa.sequence.orders import mean_of_orders
@@ -83,12 +83,15 @@ class SequenceTagger:
     algorithm : "pa-i", "pa", "pa-ii", "pa-ls", "perceptron" or "arow" (second order)
     C : float
         Aggressiveness of PA-I and PA-II: small is careful; for AROW 1/2r.
-    update : "prediction-based", "loss-augmented" (the sequence of the highest score + cost, with
+    update : which wrong sequence is pushed down: "prediction-based" (the prediction),
+        "loss-augmented" (the sequence of the highest score + cost, with
         the cost itself as the margin, where the cost is a sum over tokens), "max-loss" (the highest
         score + √cost, exactly, where the cost is zero-one or a sum of whole numbers),
         "near-max-loss" (the better of two candidates for it: the prediction and the highest
         score + cost / 2; where the cost is a sum over tokens, and much faster) or "n-best" (the
-        approximation of max-loss among the `n_best` best sequences, for every cost)
+        approximation of max-loss among the `n_best` best sequences, for every cost). "auto" is
+        near-max-loss in `fit`, where the cost is a sum over tokens and the algorithm pa-i, pa-ii or
+        pa-ls, without mini-batches; else, and in `partial_fit` and `learn_one`, prediction-based
     epochs : passes over the training sentences
     average : report the mean of all weight vectors instead of the last
     constraints : None, "bio", "bioes", or {"forbidden": pairs, "required": {label: followers}}
@@ -140,9 +143,9 @@ class SequenceTagger:
         columns: Sequence[str] = ("word",),
         cost: Any = "hamming",
         algorithm: str = "pa-i",
-        C: float = 0.02,
-        update: str = "prediction-based",
-        epochs: int = 10,
+        C: float = 0.05,
+        update: str = "auto",
+        epochs: int = 20,
         average: bool = True,
         constraints: Any = None,
         random_state: Any = None,
@@ -496,7 +499,7 @@ class SequenceTagger:
                     "partial_fit cannot change to or from algorithm='arow': use fit, or warm_start"
                 )
             labels = training.with_new(state.labels, flat)
-            learner = self._learner(labels)
+            learner = self._learner(labels, online=True)
             gold = label_indices(flat, labels)
             starts = starts_of(lengths_of(X), len(flat))
             check_given(gold, starts, learner.rules, labels)
@@ -579,24 +582,26 @@ class SequenceTagger:
             scale=trained.scale,
         )
 
-    def _learner(self, labels: list[str]) -> ChainLearner:
+    def _learner(self, labels: list[str], online: bool = False) -> ChainLearner:
         def make() -> ChainLearner:
+            cost, batch_size = sequence_cost(self.cost, labels), int(self.batch_size)
             return ChainLearner(
                 self.algorithm,
                 self.C,
-                sequence_cost(self.cost, labels),
+                cost,
                 penalties(self.constraints, labels),
                 labels,
-                self.update,
+                chosen_update(self.update, self.algorithm, cost, batch_size, online),
                 self.n_best,
                 self.average,
-                int(self.batch_size),
+                batch_size,
             )
 
         if not (isinstance(self.cost, str) or callable(self.cost)):
             return make()  # a table may have been changed in place
         learning = (self.algorithm, self.C, self.update, self.n_best, self.average, self.batch_size)
-        return self._learned.learner((*learning, self.cost, self.constraints, labels), make)
+        key = (*learning, online, self.cost, self.constraints, labels)
+        return self._learned.learner(key, make)
 
     def learner_for(self, labels: list[str]) -> ChainLearner:
         """What makes the epochs of this tagger's training, for these labels.
@@ -799,7 +804,7 @@ class SequenceTagger:
         --------
         >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
         >>> [round(token["P"], 3) for token in tagger.predict_marginals([["so", "it"]])[0]]
-        [0.5, 0.515]
+        [0.365, 0.635]
         """
         probabilities, encoded, labels = self._probabilities(in_documents(X, documents))
         rows = probabilities.tokens(encoded, self.n_jobs).tolist()
@@ -829,7 +834,7 @@ class SequenceTagger:
         --------
         >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
         >>> [(label, round(p, 3)) for label, p in tagger.predict_with_probability([["it"]])[0]]
-        [('P', 0.51)]
+        [('P', 0.591)]
         """
         probabilities, encoded, names = self._probabilities(in_documents(X, documents))
         path = probabilities.decoder.decode(encoded)

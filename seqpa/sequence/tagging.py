@@ -25,6 +25,7 @@ from seqpa.sequence.decoder import Decoder, no_legal_sequence
 from seqpa.sequence.elsewhere import around
 from seqpa.sequence.encode import Encoded, FeatureEncoder, starts_of
 from seqpa.sequence.explain import Evidence
+from seqpa.sequence.given import LONGEST, GivenSentence
 from seqpa.sequence.inputs import FeatureSource, documents_of
 from seqpa.sequence.pieces import part
 from seqpa.sequence.weights import FrozenWeights
@@ -94,6 +95,12 @@ class Tagging:
         walk, decoder = self._ready()
         encoder = self._source.encoder
         if walk is None or not isinstance(encoder, FeatureEncoder):
+            if (
+                fixed is None
+                and type(X) is list
+                and (one := self._one_given(X, decoder)) is not None
+            ):
+                return one
             encoded = self._source.transform(X)
             return strings.spell(self._labels, decoder.decode(encoded, fixed), encoded.starts)
         columns, lengths = self._source.cells(X, n_jobs)
@@ -122,6 +129,25 @@ class Tagging:
 
         with ThreadPoolExecutor(n_jobs) as pool:
             return [found for several in pool.map(labels, parts) for found in several]
+
+    def _one_given(self, X: Any, decoder: Decoder) -> list[list[str]] | None:
+        """The labels of one sentence of tokens that are features; None for any other, and for a
+        long one, of which buffers should not stay."""
+        found = self._source.given_of_one(X)
+        if found is None or len(found[1][0]) > LONGEST:
+            return None
+        encoder, given = found
+        n_tokens = len(given[0])
+        # Taken away while it is in use: a token that is no plain dict may tag another sentence.
+        one, memory = self._own.__dict__.pop("given", (None, None))
+        if one is None or not one.fits(encoder, n_tokens):
+            longest = min(2 * n_tokens + 16, LONGEST)
+            one = GivenSentence(encoder, longest)
+            memory, _ = scratch(decoder.n_labels, longest)
+        one.read(given)
+        labels = one.decode(decoder.chain, memory, self._labels)
+        self._own.given = one, memory
+        return labels
 
 
 def cut(starts: NDArray[np.int64], size: int) -> list[slice]:

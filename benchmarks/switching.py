@@ -1,0 +1,139 @@
+"""Does one who switches lose? The same features for seqpa's defaults and for CRFsuite's trainers.
+
+SEQPA_DATA=DIR python benchmarks/switching.py         the table of RESULTS.md, about half an hour
+python benchmarks/switching.py --data DIR --quick     a tenth of each corpus, one seed
+python benchmarks/switching.py --data DIR --only ptb  one corpus
+python benchmarks/switching.py --data DIR --write     into RESULTS.md
+
+Tokens are lists of feature strings, made beforehand. CRFsuite has its five trainers at their
+defaults and L-BFGS with the regularisation of its tutorials; ours is `SequenceTagger(None)` and
+`seqpa.sklearn_crfsuite.CRF` as they come, mean of three seeds. The best of theirs is the best on
+the test set, chosen with hindsight. wikigold has no test set: its last fifth, whole articles, is
+one. Times are CPU seconds from lists of features to a model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import peers
+import pycrfsuite
+from accuracy import Text, corpora, score, shortened
+from jobs import TASKS, TRAINERS
+from results import machine, table, write
+
+from seqpa import SequenceTagger
+from seqpa.sklearn_crfsuite import CRF
+
+HEAD = ["", "ours", "the face `CRF`", "best of theirs", "", "ours, s", "theirs, s", "sooner"]
+Sentences = list[list[list[str]]]
+Labels = list[list[str]]
+
+
+def texts(data: Path) -> dict[str, tuple[Callable[[], Text], str]]:
+    """Each corpus and the function that makes its features."""
+    known = corpora(data)
+    features = {name: TASKS[name].features if name in TASKS else "names" for name in known}
+    both = {name: (known[name], features[name]) for name in known if name != "gsd"}
+    return both | {"sklearn-crfsuite": (known["conll2000"], "tutorial")}
+
+
+def cpu_seconds(action: Callable[[], Any]) -> tuple[float, Any]:
+    """How long it took, and what came of it."""
+    begun = time.process_time()
+    made = action()
+    return time.process_time() - begun, made
+
+
+def theirs(trainer: str, X: Sentences, y: Labels, tagged: Sentences) -> tuple[float, Labels]:
+    """The time of one of CRFsuite's trainers, and its labels."""
+    name, parameters = TRAINERS[trainer]
+    with tempfile.TemporaryDirectory() as folder:
+        model = str(Path(folder) / "model")
+
+        def train() -> None:
+            made = pycrfsuite.Trainer(name, parameters, verbose=False)
+            for sentence, labels in zip(X, y, strict=True):
+                made.append(sentence, labels)
+            made.train(model)
+
+        seconds, _ = cpu_seconds(train)
+        tagger = pycrfsuite.Tagger()
+        tagger.open(model)
+        return seconds, [tagger.tag(sentence) for sentence in tagged]
+
+
+def row_of(text: Text, function: str, seeds: list[int]) -> list[str]:
+    """One corpus."""
+    train, test = text.test or text.dev[-1]
+    make = getattr(peers, function)
+    columns = len(text.columns)
+    as_tuples = [[(w,) for w in s] if columns == 1 else s for s in train.X]
+    X = [make(sentence) for sentence in as_tuples]
+    asked = [make([(w,) for w in s] if columns == 1 else s) for s in test.X]
+
+    def scored(made: Callable[[int], Any]) -> tuple[float, float, float]:
+        runs = [cpu_seconds(lambda seed=seed: made(seed).fit(X, train.y)) for seed in seeds]
+        scores = [score(test.y, tagger.predict(asked)) for _, tagger in runs]
+        spread = statistics.stdev(scores) if len(scores) > 1 else 0.0
+        return statistics.median(seconds for seconds, _ in runs), statistics.mean(scores), spread
+
+    seconds, mean, spread = scored(lambda seed: SequenceTagger(None, random_state=seed))
+    _, face, face_spread = scored(lambda seed: CRF(random_state=seed))
+    found = {name: theirs(name, X, train.y, asked) for name in TRAINERS}
+    scores = {name: score(test.y, labels) for name, (_, labels) in found.items()}
+    best = max(scores, key=scores.__getitem__)
+    return [
+        f"{text.title.split(', CRFsuite')[0]} ({function})",
+        f"{mean:.2f} ± {spread:.2f}",
+        f"{face:.2f} ± {face_spread:.2f}",
+        f"{scores[best]:.2f} (`{best}`)",
+        f"{mean - scores[best]:+.2f}",
+        f"{seconds:.2f}",
+        f"{found[best][0]:.1f}",
+        f"{found[best][0] / seconds:.0f} ×",
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder of the corpora (default: SEQPA_DATA)")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="some of the corpora")
+    parser.add_argument("--quick", action="store_true", help="one seed, a tenth of each corpus")
+    parser.add_argument("--write", action="store_true", help="put the table into RESULTS.md")
+    arguments = parser.parse_args()
+    data = arguments.data or (os.environ.get("SEQPA_DATA") and Path(os.environ["SEQPA_DATA"]))
+    if not data or not (data / TASKS["ptb"].train).exists():
+        print("skipped: name the folder of the corpora with --data DIR or SEQPA_DATA=DIR")
+        return
+    known = texts(data)
+    for name in arguments.only or []:
+        if name not in known:
+            parser.error(f"no corpus is named {name!r}; there are {', '.join(known)}")
+    seeds = [1] if arguments.quick else [1, 2, 3]
+    rows = []
+    print(table(HEAD, []), flush=True)
+    for name in arguments.only or known:
+        load, function = known[name]
+        text = load()
+        rows.append(row_of(shortened(text) if arguments.quick else text, function, seeds))
+        print(table(HEAD, rows[-1:]).splitlines()[-1], flush=True)
+    told = (
+        f"`python benchmarks/switching.py` on {machine('numpy', 'python-crfsuite')}. The same "
+        "lists of feature strings for both; span F1 where labels mark spans, else token accuracy, "
+        "on the test set. Ours and the face `CRF` have their defaults, mean ± sd of "
+        f"{len(seeds)} seeds; of theirs the trainer that is best on the test set."
+    )
+    if arguments.write:
+        write("Switching", f"{told}\n\n{table(HEAD, rows)}")
+
+
+if __name__ == "__main__":
+    main()
