@@ -46,7 +46,7 @@ def default_space(config: Config) -> Space:
         "features.cutoff": [1, 2, 3],
     }
     if config.cost.kind in _SUMS and config.learner.batch_size == 1:
-        space["learner.update"] = ["prediction-based", "loss-augmented"]
+        space["learner.update"] = ["near-max-loss", "loss-augmented", "prediction-based"]
     return space
 
 
