@@ -70,6 +70,8 @@ CONTENTS = {
             "probabilities",
             "tuning",
             "scaling",
+            "report",
+            "notebooks",
         ],
         "Coming from": [
             "migrating-from-sklearn-crfsuite",

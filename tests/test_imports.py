@@ -27,6 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("files", "yaml_nodes"),
     ("array_files", "schemes"),
     ("colours",),
+    ("display",),
     ("_kernel",),
     ("core",),
     ("data",),

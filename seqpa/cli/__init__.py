@@ -28,6 +28,7 @@ from seqpa.cli.guard import (
 from seqpa.cli.import_crfsuite import import_crfsuite
 from seqpa.cli.init import init
 from seqpa.cli.inspect import inspect
+from seqpa.cli.report import report
 from seqpa.cli.schema import schema
 from seqpa.cli.score import score
 from seqpa.cli.screen import NoColor, Quiet, Verbose, shown
@@ -43,7 +44,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=CommandWithSettings)(guarded(train))
-for _command in (tag, evaluate, inspect, corpora, init, convert, score, cluster, tune, schema):
+_COMMANDS = (tag, evaluate, report, inspect, corpora, init, convert, score, cluster, tune, schema)
+for _command in _COMMANDS:
     app.command()(guarded(_command))
 app.command("import-crfsuite")(guarded(import_crfsuite))
 app.command(cls=CommandWithNames)(guarded(experiment))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel.strings import spell
+from seqpa.display import LiveCurve, in_notebook
 from seqpa.errors import SeqpaError, did_you_mean, not_trained
 from seqpa.model import ModelFile, load_state, read_model, save_model, save_state
 from seqpa.schemes import boundaries, marks_spans
@@ -59,6 +60,10 @@ from seqpa.sequence.weights import FrozenWeights, TrainingWeights
 _SHORT = reprlib.Repr()
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 4
 _SHORT.maxstring = _SHORT.maxother = 60
+
+
+def _print_epoch(epoch: Epoch, epochs: int) -> None:
+    print(epoch_line(epoch, epochs), flush=True)
 
 
 class SequenceTagger:
@@ -214,7 +219,7 @@ class SequenceTagger:
         sample_weight : None, or a number for each sentence
             Scales C; None takes the weights of a corpus that has some.
         verbose : int
-            1 prints a line for each epoch.
+            1 prints a line for each epoch; in a notebook, curves grow with each.
         documents : None, or a list
             For each sentence the name of its document, for `elsewhere` in templates and for two
             stages; where nothing is known of documents, all sentences are one.
@@ -224,14 +229,21 @@ class SequenceTagger:
         SequenceTagger
             Itself.
         """
-        told = partial(print, flush=True) if verbose else None
+        told: Callable[[str], None] | None = None
+        show: Callable[[Epoch], None] | None = None
+        if verbose and in_notebook():
+            curve = LiveCurve(self.epochs)
+            told, show = curve.tell, curve.show
+        elif verbose:
+            told = partial(print, flush=True)
+            show = partial(_print_epoch, epochs=self.epochs)
         epochs = self.training(
             X, y, dev, sample_weight=sample_weight, documents=documents, told=told
         )
         del X, y  # a corpus that nobody else holds goes when it is encoded
         for epoch in epochs:
-            if verbose:
-                print(epoch_line(epoch, self.epochs), flush=True)
+            if show is not None:
+                show(epoch)
         return self
 
     def training(
