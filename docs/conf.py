@@ -68,6 +68,8 @@ CONTENTS = {
             "accuracy",
             "online",
             "probabilities",
+            "tuning",
+            "scaling",
             "report",
             "notebooks",
             "scaling",

@@ -35,6 +35,7 @@ from seqpa.cli.screen import NoColor, Quiet, Verbose, shown
 from seqpa.cli.serve import serve
 from seqpa.cli.tag import tag
 from seqpa.cli.train import CommandWithSettings, train
+from seqpa.cli.tune import tune
 
 app = typer.Typer(
     name="seqpa",
@@ -44,9 +45,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=CommandWithSettings)(guarded(train))
-for _command in (tag, evaluate, report, serve, inspect, corpora):
-    app.command()(guarded(_command))
-for _command in (init, convert, score, cluster, schema):
+_LOOKING = (tag, evaluate, report, serve, inspect, corpora)
+_MAKING = (init, convert, score, cluster, tune, schema)
+for _command in (*_LOOKING, *_MAKING):
     app.command()(guarded(_command))
 app.command("import-crfsuite")(guarded(import_crfsuite))
 app.command(cls=CommandWithNames)(guarded(experiment))

@@ -96,6 +96,16 @@ def tag(
         ),
     ] = 1,
     allow_imports: AllowImports = False,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="ADDRESS",
+            help="Tag many files (INPUT is a pattern in quotes, -o a folder) on a Dask cluster: "
+            "the address of its scheduler, tcp://host:8786, or local:4 for four workers here. "
+            "Outputs that are there and younger than input and model are left.",
+        ),
+    ] = None,
 ) -> None:
     """Tag a file or standard input.
 
@@ -112,7 +122,17 @@ def tag(
     from seqpa.data.sink import open_sink
     from seqpa.model import import_function
 
-    _check_apart(model, input, output)
+    files = []
+    if dask is None:
+        _check_apart(model, input, output)
+    else:
+        from seqpa.cli.tag_dask import check_files
+        from seqpa.data.several import files_of
+
+        more = {"--nbest": nbest > 1, "--confidence": confidence, "--probability": probability}
+        check_files(output, {**more, "--explain": explain, "standard input": input == "-"})
+        files = files_of(input)
+        input = files[0]
     tagger, file = load(model, allow_imports)
     tagger.n_jobs = jobs or cores()
     if input == "-" and is_terminal(sys.stdin):
@@ -128,6 +148,18 @@ def tag(
     arguments = how.arguments()
     if how.format == "nltk" and format is None:  # trained on a corpus of NLTK's, used on files
         arguments["format"] = "conll"
+    splitting = {
+        "tokenizer": import_function(tokenizer) if ":" in tokenizer else tokenizer,
+        "language": language,
+    }
+    if dask is not None:
+        from seqpa.cli.tag_dask import tag_on_cluster
+        from seqpa.cluster.tagging import TaggingOptions
+
+        how_read = arguments | splitting
+        label = how.label or "upos"
+        options = TaggingOptions(how_read, to, label, how.encoding, allow_imports, jobs or cores())
+        return tag_on_cluster(dask, model, files, output, options)
     plain = to is None and nbest == 1 and not (confidence or probability)
     painted = plain and not explain and on_terminal(output, tagger.classes_)
     watch = Watch(input)
@@ -140,14 +172,7 @@ def tag(
                 for piece in watch.counted(pieces, CHUNK_BYTES):
                     sink.write(piece.text)
             return
-    chunks = read_chunks(
-        input,
-        **arguments,
-        with_labels=False,
-        tokenizer=import_function(tokenizer) if ":" in tokenizer else tokenizer,
-        language=language,
-        keep_layout=True,
-    )
+    chunks = read_chunks(input, **arguments, **splitting, with_labels=False, keep_layout=True)
     if guessed is not None:
         chunks = guessed.explained(chunks)
     chunks = watch.counted(chunks, CHUNK_BYTES)

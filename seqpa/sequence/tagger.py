@@ -625,6 +625,35 @@ class SequenceTagger:
         key = (*learning, self.lookahead, online, self.cost, self.constraints, labels)
         return self._learned.learner(key, make)
 
+    def learner_for(self, labels: list[str]) -> ChainLearner:
+        """What makes the epochs of this tagger's training, for these labels.
+
+        Parameters
+        ----------
+        labels : list of str
+            In the order of their numbers.
+
+        Returns
+        -------
+        ChainLearner
+        """
+        return self._learner(labels)
+
+    def settle_on(self, trained: Trained) -> SequenceTagger:
+        """Tag with what was learned elsewhere, with the same parameters.
+
+        Parameters
+        ----------
+        trained : Trained
+
+        Returns
+        -------
+        SequenceTagger
+            Itself.
+        """
+        self._learned = Learned(trained=trained, seen_with=self._what_is_seen())
+        return self
+
     @staticmethod
     def _nonempty(flat: list[str | None]) -> list[str | None]:
         if not flat:
