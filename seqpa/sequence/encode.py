@@ -394,11 +394,6 @@ class FeatureEncoder:
         return self._layout.words(ids)
 
     @property
-    def word_columns(self) -> Sequence[Column]:
-        """The columns, with what is known of their words."""
-        return self._words
-
-    @property
     def sees_words_alone(self) -> bool:
         """Whether templates look at nothing but the words of a sentence, one by one."""
         return not self._sets and not self._lexicons
