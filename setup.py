@@ -47,7 +47,9 @@ UNCHECKED = {"seqpa._kernel.single"}
 # two sequences that are equally good then are so in every build, and the first of them wins.
 # Nothing is lost, since its loops run over labels, each of which has a sum of its own.
 EXACT = {
+    "ahead",
     "chain",
+    "competitor",
     "compose",
     "marginals",
     "max_loss",

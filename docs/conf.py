@@ -68,6 +68,12 @@ CONTENTS = {
             "accuracy",
             "online",
             "probabilities",
+            "tuning",
+            "scaling",
+            "report",
+            "notebooks",
+            "scaling",
+            "serving",
         ],
         "Coming from": [
             "migrating-from-sklearn-crfsuite",

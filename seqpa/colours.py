@@ -38,14 +38,14 @@ class Colour(NamedTuple):
 # Chosen for the largest least distance (in OKLab) between two grounds, among tints of eight fixed
 # hues, as people see them with all three kinds of cones and with each one missing.
 PALETTE = (
-    Colour("blue", "#afcef1", "#2c5080", "#12244d", "#7fa7dd"),
-    Colour("orange", "#f7bf7d", "#724310", "#764a05", "#fdc89b"),
-    Colour("green", "#b7fbcf", "#2f6f49", "#45624b", "#abedc1"),
-    Colour("rose", "#f39c9b", "#6a2b34", "#470a28", "#d78d93"),
-    Colour("violet", "#b4adf7", "#44386e", "#413169", "#b2a7e6"),
-    Colour("yellow", "#fae996", "#705f18", "#402f00", "#b6a461"),
-    Colour("teal", "#86f8fe", "#086a73", "#255059", "#75d2dd"),
-    Colour("brown", "#d8cec2", "#5e4f41", "#583f2e", "#ccbaaa"),
+    Colour("blue", "#b1d6f7", "#2f5383", "#12244d", "#7fa7dd"),
+    Colour("orange", "#f8c07e", "#724310", "#764a05", "#fdc89b"),
+    Colour("green", "#d0f4e0", "#2f6f49", "#45624b", "#abedc1"),
+    Colour("rose", "#f09998", "#672831", "#470a28", "#d78d93"),
+    Colour("violet", "#c1b1fb", "#473a71", "#413169", "#b2a7e6"),
+    Colour("yellow", "#f4ed9e", "#705f18", "#402f00", "#b6a461"),
+    Colour("teal", "#8bbfc5", "#08494f", "#255059", "#75d2dd"),
+    Colour("brown", "#d9cfc3", "#5e4f41", "#583f2e", "#ccbaaa"),
 )
 # What pages are made of, for which the inks were chosen.
 PAGE = "#ffffff"
@@ -102,7 +102,7 @@ def colours(labels: Iterable[str]) -> dict[str, Colour]:
     >>> {kind: colour.name for kind, colour in chosen.items()}
     {'LOC': 'green', 'PER': 'blue'}
     >>> colours(["PER"])["PER"].ground
-    '#afcef1'
+    '#b1d6f7'
     """
     kinds = sorted({kind_of(label) for label in labels} - {""})
     used = [0] * len(PALETTE)

@@ -14,7 +14,8 @@ from seqpa.sequence.training import only_elsewhere
 
 
 def notes_on(config: Config, columns: Sequence[str]) -> list[str]:
-    """Lexicons and clusters that no template looks at, whether their files are there or not.
+    """Lexicons and clusters that no template looks at, whether their files are there or not; and
+    threads that have nothing to do.
 
     Parameters
     ----------
@@ -52,6 +53,12 @@ def notes_on(config: Config, columns: Sequence[str]) -> list[str]:
                 path = config.path("features", kind, name)
                 missing = "" if path.exists() else f", and there is no file {path}"
                 told.append(f"features.{kind}.{name}: no template names it{missing}")
+    learner = config.learner
+    if learner.n_jobs > 1 and learner.lookahead == 1:
+        told.append(
+            f"learner.n_jobs is {learner.n_jobs}, but with lookahead: 1 each sentence waits for "
+            f"the one before it: threads help tagging alone; lookahead: auto trains on them"
+        )
     return told
 
 

@@ -23,6 +23,8 @@ from seqpa.model import read_model
 # What may change between a run and its continuation without changing the weights on the way.
 FREE = {
     ("output",),
+    ("tune",),
+    ("cluster", "timeout"),
     ("data", "test"),
     ("data", "max_sentence_tokens"),
     ("learner", "epochs"),
@@ -255,7 +257,7 @@ def leave_out(config: dict[str, Any], locs: Collection[tuple[str, ...]]) -> None
     for loc in locs:
         section: Any = config
         for name in loc[:-1]:
-            section = section.get(name, {})
+            section = section.get(name) or {}
         section.pop(loc[-1], None)
 
 

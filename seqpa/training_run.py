@@ -156,10 +156,10 @@ class TrainingRun:
             self._refuse_certificate(resume)
         self.notes = self.outputs.take(resume, force)
         try:
-            self.train = read_part(config, "train")
+            self.train = self._read_training_text()
             self.dev = None if config.data.dev is None else read_part(config, "dev")
             self.test = None if config.data.test is None else read_part(config, "test")
-            self.tagger = tagger_of(config, self.train.names)
+            self.tagger = self._untrained()
             self.notes += self._told_columns()
             self.notes += notes_on(config, self.train.names)
             self.notes += notes_on_test(self.train, self.test)
@@ -178,6 +178,34 @@ class TrainingRun:
         except BaseException:
             self.close()
             raise
+
+    # What a run on a cluster does otherwise
+
+    def _read_training_text(self) -> Corpus:
+        return read_part(self.config, "train")
+
+    def _untrained(self) -> SequenceTagger:
+        return tagger_of(self.config, self.train.names)
+
+    def _training_text(self) -> Any:
+        """What `SequenceTagger.training` is given."""
+        return self.train
+
+    def _training_words(self) -> set[str]:
+        return set(self.train.columns[0])
+
+    def told_of_text(self) -> str:
+        """What the model learns from, in a line.
+
+        Returns
+        -------
+        str
+        """
+        labels = len({*(self.train.labels or ())} - {None})
+        return (
+            f"training on {len(self.train):,} sentences, {self.train.n_tokens:,} tokens, "
+            f"{labels:,} labels"
+        )
 
     def close(self) -> None:
         """Let other processes write the outputs; `finish` does it too."""
@@ -239,7 +267,7 @@ class TrainingRun:
             and self.tagger.trained_.scale is None
         ):
             self.tagger.calibrate(self.dev)
-        words = set(self.train.columns[0])
+        words = self._training_words()
         dev, test = (
             None if corpus is None else score(self.tagger, corpus, words, self.tagger.cost)
             for corpus in (self.dev, self.test)
@@ -277,7 +305,7 @@ class TrainingRun:
     def _training(self, progress: Progress | None) -> Iterator[Epoch]:
         try:
             yield from self.tagger.training(
-                self.train,
+                self._training_text(),
                 dev=self.dev,
                 record=self._with_certificate,
                 progress=progress,
@@ -377,6 +405,7 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
         constraints=constraints_of(config),
         random_state=learner.seed,
         n_jobs=learner.n_jobs,
+        lookahead=learner.lookahead,
         cutoff=config.features.cutoff,
         n_best=learner.n_best,
         batch_size=learner.batch_size,

@@ -315,7 +315,23 @@ class Trainer:
         return Choice(predicted, best[0], right, gap)
 
     def learn(self, sentence: Sentence, gold: Given, importance: float = 1.0) -> None:
-        predicted, competitor, right, _ = self.choose(sentence, gold)
+        self.learn_block([(sentence, gold)], importance)
+
+    def learn_block(
+        self, block: Sequence[tuple[Sentence, Given]], importance: float = 1.0
+    ) -> list[bool]:
+        """Choose for all with the same weights, then move them, one after the other, by what each
+        still asks for; says which did."""
+        chosen = [self.choose(sentence, gold) for sentence, gold in block]
+        return [
+            self._move(sentence, gold, choice, importance, len(block) > 1)
+            for (sentence, gold), choice in zip(block, chosen, strict=True)
+        ]
+
+    def _move(
+        self, sentence: Sentence, gold: Given, choice: Choice, importance: float, ahead: bool
+    ) -> bool:
+        predicted, competitor, right, _ = choice
         delta: Counter[Key] = Counter(phi(sentence, right))
         delta.subtract(phi(sentence, competitor))
         loss = tau = norm2 = 0.0
@@ -325,7 +341,7 @@ class Trainer:
             score = dot(self.w, delta)
             r = self.margin(gold, competitor) - score
             loss = max(r, 0.0)
-            tau = step(self.algorithm, r, score, norm2, C)
+            tau = 0.0 if ahead and r <= 0.0 else step(self.algorithm, r, score, norm2, C)
             self.w = dict(self.w)
             for key, value in delta.items():
                 scale = self.precision.get(key, 1.0)
@@ -334,6 +350,7 @@ class Trainer:
                     self.precision[key] = scale + 2.0 * C * value * value
         self.seen.append(self.w)
         self.rounds.append((loss, tau, norm2, self.rho(gold, predicted)))
+        return tau != 0.0
 
     def mean(self) -> Vector:
         """The mean of the weight vectors as they were after each sentence."""

@@ -31,6 +31,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "rules": {"constraints": {"forbidden": [["A", "B"]]}, "C": 0.1},
     "n-best": {"update": "n-best", "n_best": 3, "cost": "zero-one"},
     "dicts": {"features": None, "C": 0.07},
+    "ahead": {"lookahead": 4},
+    "ahead by updates": {"lookahead": "auto", "update": "max-loss", "n_jobs": 2},
 }
 
 

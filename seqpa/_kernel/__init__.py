@@ -21,6 +21,9 @@ nbest    the n best label sequences of a chain
 marginals
          probabilities of labels, spans and sequences of a chain: forward-backward
 max_loss the label sequence of the highest score + √cost
+competitor
+         which wrong sequence a sentence's constraint names
+ahead    blocks of sentences decoded by several threads
 trainer  the epoch loop of chains
 strings  words to numbers
 given_features
@@ -29,6 +32,8 @@ template_features
          templates over tokens: attribute values to feature ids
 documents
          where else in a document a word stands, and what it was labelled there
+column_text
+         columns of text as bytes: cells, words, labels
 runner   all of these in turn, to tag runs of sentences
 word_classes
          words by the words beside them: exchange, and a tree over the classes
@@ -67,11 +72,14 @@ _MODULES = (
     "nbest",
     "marginals",
     "max_loss",
+    "competitor",
+    "ahead",
     "trainer",
     "strings",
     "given_features",
     "template_features",
     "documents",
+    "column_text",
     "runner",
     "word_classes",
 )

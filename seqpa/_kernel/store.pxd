@@ -35,6 +35,7 @@ cdef class Store:
     cdef bint ensure(self, Py_ssize_t f, Py_ssize_t label) noexcept nogil
     cdef void carry(self, Py_ssize_t place, Py_ssize_t to) noexcept nogil
     cdef bint ensure_all(self, const int[::1] features, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t gold, Py_ssize_t predicted) noexcept nogil
+    cdef void fetch(self, const int[::1] features, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t gold, Py_ssize_t predicted, bint rows) noexcept nogil
     cdef void collect(self, const int[::1] features, bint has_values, const float[::1] values, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t gold, Py_ssize_t predicted, SparseDelta delta) noexcept nogil
     cdef Py_ssize_t row_capacity(self, int size, Py_ssize_t width) noexcept nogil
     cdef float mean(self, Py_ssize_t at, double inverse) noexcept nogil

@@ -12,7 +12,7 @@ except ImportError:
     from seqpa._kernel import _stand_in as cython
 
 if cython.compiled:
-    from cython.cimports.seqpa._kernel.prefetch import prefetch
+    from cython.cimports.seqpa._kernel.prefetch import prefetch, prefetch_to_write
     from cython.cimports.seqpa._kernel.sequences import Scratch, Sequences
 else:
     from seqpa._kernel.sequences import Scratch, Sequences
@@ -410,6 +410,38 @@ class Store:
             ):
                 return False
         return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def fetch(
+        self,
+        features: cython.const[cython.int][::1],
+        begin: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        gold: cython.Py_ssize_t,
+        predicted: cython.Py_ssize_t,
+        rows: cython.bint,
+    ) -> cython.void:
+        """Ask memory for what a step will move of the features at begin:end: where their rows are,
+        and after that, with `rows`, the weights and sums of both labels."""
+        j: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        if cython.compiled:
+            for j in range(begin, end):
+                if not rows:
+                    prefetch(cython.address(self.places[2 * features[j]]))
+                    continue
+                at = self.places[2 * features[j]]
+                with cython.boundscheck(False):  # nothing is read: it may be behind the end
+                    if self.places[2 * features[j] + 1] >= 0:
+                        prefetch_to_write(cython.address(self.arena[at]))
+                        prefetch_to_write(cython.address(self.sums[at]))
+                    else:
+                        prefetch_to_write(cython.address(self.arena[at + gold]))
+                        prefetch_to_write(cython.address(self.arena[at + predicted]))
+                        prefetch_to_write(cython.address(self.sums[at + gold]))
+                        prefetch_to_write(cython.address(self.sums[at + predicted]))
 
     @cython.cfunc
     @cython.nogil

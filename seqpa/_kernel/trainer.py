@@ -14,17 +14,21 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.libc.math import sqrt
-    from cython.cimports.seqpa._kernel.max_loss import MaxLoss
-    from cython.cimports.seqpa._kernel.sequences import Scratch, Sequences
+    from cython.cimports.seqpa._kernel.ahead import Ahead
+    from cython.cimports.seqpa._kernel.competitor import Competitor
+    from cython.cimports.seqpa._kernel.sequences import Sequences
     from cython.cimports.seqpa._kernel.steps import step_size
     from cython.cimports.seqpa._kernel.store import SparseDelta
 else:
     from math import sqrt
 
-    from seqpa._kernel.max_loss import MaxLoss
-    from seqpa._kernel.sequences import Scratch, Sequences
+    from seqpa._kernel.ahead import Ahead
+    from seqpa._kernel.competitor import Competitor
+    from seqpa._kernel.sequences import Sequences
     from seqpa._kernel.steps import step_size
     from seqpa._kernel.store import SparseDelta
+
+from seqpa._kernel.competitor import UPDATES
 
 COMPILED = cython.compiled
 
@@ -42,23 +46,12 @@ _NEEDS_TABLE = cython.declare(cython.int, NEEDS_TABLE)
 # The longest step: weights and their sums are float32, and forbidden labels have the score -1e30.
 LONGEST = 1e15
 
-_HAMMING = cython.declare(cython.int, 0)
-_ZERO_ONE = cython.declare(cython.int, 1)
-_MATRIX = cython.declare(cython.int, 2)
-_PYTHON = cython.declare(cython.int, 3)
-COSTS = {"hamming": _HAMMING, "zero-one": _ZERO_ONE, "matrix": _MATRIX, "python": _PYTHON}
+_PREDICTION = cython.declare(cython.int, UPDATES["prediction-based"])
+_AUGMENTED = cython.declare(cython.int, UPDATES["loss-augmented"])
+_NEAR_MAX_LOSS = cython.declare(cython.int, UPDATES["near-max-loss"])
 
-# Which wrong sequence, the competitor, a sentence's constraint names.
-_PREDICTION = cython.declare(cython.int, 0)
-_AUGMENTED = cython.declare(cython.int, 1)
-_MAX_LOSS = cython.declare(cython.int, 2)
-_NEAR_MAX_LOSS = cython.declare(cython.int, 3)
-UPDATES = {
-    "prediction-based": _PREDICTION,
-    "loss-augmented": _AUGMENTED,
-    "max-loss": _MAX_LOSS,
-    "near-max-loss": _NEAR_MAX_LOSS,
-}
+# How much of the rate of updates is that of the last sentence.
+_RECENT = cython.declare(cython.double, 1.0 / 64.0)
 
 
 @cython.final
@@ -66,18 +59,16 @@ UPDATES = {
 class Trainer:
     """Moves the weights of a chain, sentence by sentence.
 
-    update           one of UPDATES: the competitor is the prediction, or the best score + ρ, or
-                     the best score + √ρ, or the better of two candidates for it: the prediction
-                     and the best score + ρ/2
-    max_loss         which finds the best score + √ρ, or None
-    cost_kind, cost  one of COSTS: Hamming, zero-one, the label × label matrix `cost` summed over
-                     tokens, or a function that Python calls
+    own              finds competitors, and what they cost
+    ahead            blocks of sentences whose competitors are found before the first of them moves
+                     the weights; or None: each is found when its turn comes
+    block, expected  how many sentences a block has; where `expected` is not 0, as many as bring
+                     so many updates, by the share of the last sentences that brought one
     trans, trans_sums, trans_gains   chain.trans in one dimension; averaging sums, and gains in
                      precision, of its weights
     delta, pair_delta, trans_delta   buffers for δ over the weights of features, of features on
                      label pairs, and of transitions
-    right, guess, rival   (longest,): the label sequence of the right side, the prediction where it
-                     is not the competitor, and a buffer
+    right            (longest,): the label sequence of the right side
     clock            (1,): sentences seen so far; it moves with the weights, whatever interrupts
                      the caller
     second_order     AROW's geometry: each weight has a variance σ = 1/(1 + gain), length is
@@ -88,12 +79,12 @@ class Trainer:
     def __init__(
         self,
         chain,
-        update,
-        max_loss: MaxLoss | None,
+        own: Competitor,
+        ahead: Ahead | None,
+        block,
+        expected,
         step,
         C,
-        cost_kind,
-        cost,
         trans,
         trans_sums,
         trans_gains,
@@ -101,19 +92,19 @@ class Trainer:
         pair_delta,
         trans_delta,
         right,
-        guess,
-        rival,
         averaging,
         second_order,
         clock,
     ):
         self.chain = chain
-        self.update = update
-        self.max_loss = max_loss
+        self.own = own
+        self.update = own.update
+        self.ahead = ahead
+        self.looks_ahead = ahead is not None
+        self.block = block
+        self.expected = expected
         self.step = step
         self.C = C
-        self.cost_kind = cost_kind
-        self.cost = cost
         self.trans = trans
         self.trans_sums = trans_sums
         self.trans_gains = trans_gains
@@ -121,8 +112,6 @@ class Trainer:
         self.pair_delta = pair_delta
         self.trans_delta = trans_delta
         self.right = right
-        self.guess = guess
-        self.rival = rival
         self.averaging = averaging
         self.second_order = second_order
         self.clock = clock
@@ -133,6 +122,8 @@ class Trainer:
         self.position = 0
         self.mistakes = self.wrong_tokens = self.updates = 0
         self.total_cost = self.loss = self.squared_loss = 0.0
+        self.rate = 1.0
+        self.checked = self.fetched = 0
 
     def get_position(self):
         """Where in the order of this epoch the trainer stands."""
@@ -187,6 +178,49 @@ class Trainer:
             ):
                 return False
         return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def fetch(
+        self,
+        data: Sequences,
+        gold: cython.const[cython.int][::1],
+        position: cython.Py_ssize_t,
+        rows: cython.bint,
+    ) -> cython.void:
+        """Ask memory for the weights that the step of a sentence of the block may move, in two
+        turns (see `Store.fetch`): other threads, or this one some time ago, have used them last."""
+        k: cython.Py_ssize_t = position - self.ahead.begin
+        at: cython.Py_ssize_t = self.ahead.offsets[k]
+        begin: cython.Py_ssize_t = data.starts[self.ahead.order[position]]
+        t: cython.Py_ssize_t
+        for t in range(self.ahead.offsets[k + 1] - at):
+            if gold[begin + t] >= 0 and gold[begin + t] != self.ahead.paths[at + t]:
+                self.chain.store.fetch(
+                    data.features,
+                    data.indptr[begin + t],
+                    data.indptr[begin + t + 1],
+                    gold[begin + t],
+                    self.ahead.paths[at + t],
+                    rows,
+                )
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def fetch_next(
+        self,
+        data: Sequences,
+        gold: cython.const[cython.int][::1],
+        rows: cython.bint,
+    ) -> cython.void:
+        """The same for the next sentence of the block that is wrong; `fetched` moves behind it."""
+        while self.fetched < self.ahead.end:
+            self.fetched += 1
+            if self.ahead.wrong[self.fetched - 1 - self.ahead.begin] != 0:
+                self.fetch(data, gold, self.fetched - 1, rows)
+                return
 
     @cython.cfunc
     @cython.nogil
@@ -328,128 +362,11 @@ class Trainer:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def known_cost(
-        self,
-        begin: cython.Py_ssize_t,
-        n: cython.Py_ssize_t,
-        gold: cython.const[cython.int][::1],
-        path: cython.int[::1],
-    ) -> cython.double:
-        """ρ(gold, path) of a mistake, over the labels given; −1 where only Python knows it."""
-        t: cython.Py_ssize_t
-        total: cython.double = 0.0
-        if self.cost_kind == _PYTHON:
-            return -1.0
-        if self.cost_kind == _ZERO_ONE:
-            return 1.0
-        for t in range(n):
-            if gold[begin + t] >= 0 and gold[begin + t] != path[t]:
-                if self.cost_kind == _HAMMING:
-                    total += 1.0
-                else:
-                    total += cython.cast(cython.double, self.cost[gold[begin + t], path[t]])
-        return total
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def count_wrong(
-        self,
-        begin: cython.Py_ssize_t,
-        n: cython.Py_ssize_t,
-        gold: cython.const[cython.int][::1],
-        path: cython.int[::1],
-    ) -> cython.Py_ssize_t:
-        """How many of the labels given the path does not have."""
-        t: cython.Py_ssize_t
-        wrong: cython.Py_ssize_t = 0
-        for t in range(n):
-            if gold[begin + t] >= 0 and path[t] != gold[begin + t]:
-                wrong += 1
-        return wrong
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def find_competitor(
-        self,
-        data: Sequences,
-        i: cython.Py_ssize_t,
-        gold: cython.const[cython.int][::1],
-        no_labels: cython.const[cython.int][::1],
-        work: Scratch,
-    ) -> cython.bint:
-        """work.path = the wrong sequence of the constraint; guess = the prediction, if another.
-
-        False: the table of the max-loss search is full."""
-        t: cython.Py_ssize_t
-        begin: cython.Py_ssize_t = data.starts[i]
-        n: cython.Py_ssize_t = data.starts[i + 1] - begin
-        if self.update == _PREDICTION:
-            self.chain.viterbi(data, i, no_labels, 0.0, work)
-            work.ready = work.has_ems
-            return True
-        if self.update == _AUGMENTED:
-            self.chain.viterbi(data, i, gold, 1.0, work)
-            work.ready = True
-        elif self.update == _NEAR_MAX_LOSS:
-            # √ρ <= (1 + ρ)/2, with equality at ρ = 1: the tangent that fits single mistakes.
-            self.chain.viterbi(data, i, gold, 0.5, work)
-            work.ready = True
-        else:
-            if not self.max_loss.find(self.chain, data, i, gold, work):
-                return False
-            for t in range(n):
-                work.path[t] = self.max_loss.path[t]
-        if self.count_wrong(begin, n, gold, work.path) == 0:
-            # No other sequence comes as near as its cost: this is also the prediction.
-            for t in range(n):
-                self.guess[t] = work.path[t]
-            return True
-        for t in range(n):
-            self.rival[t] = work.path[t]
-        self.chain.viterbi(data, i, no_labels, 0.0, work)
-        for t in range(n):
-            self.guess[t] = work.path[t]
-        if self.update == _NEAR_MAX_LOSS and self.value_of(
-            data, i, gold, self.guess, work
-        ) >= self.value_of(data, i, gold, self.rival, work):
-            return True
-        for t in range(n):
-            work.path[t] = self.rival[t]
-        return True
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def value_of(
-        self,
-        data: Sequences,
-        i: cython.Py_ssize_t,
-        gold: cython.const[cython.int][::1],
-        path: cython.int[::1],
-        work: Scratch,
-    ) -> cython.double:
-        """score + √ρ of a label sequence, for costs that are known."""
-        t: cython.Py_ssize_t
-        begin: cython.Py_ssize_t = data.starts[i]
-        n: cython.Py_ssize_t = data.starts[i + 1] - begin
-        score: cython.double = sqrt(self.known_cost(begin, n, gold, path))
-        for t in range(n):
-            score += cython.cast(cython.double, work.ems[t, path[t]])
-            if t > 0:
-                score += self.chain.step_score(data, begin + t, path[t - 1], path[t])
-        return score
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def find_right(
         self,
         data: Sequences,
         i: cython.Py_ssize_t,
         gold: cython.const[cython.int][::1],
-        work: Scratch,
     ) -> cython.void:
         """right = gold; where some labels are not given, the best sequence that has the others."""
         t: cython.Py_ssize_t
@@ -463,11 +380,64 @@ class Trainer:
         if whole:
             return
         for t in range(n):
-            self.rival[t] = work.path[t]
-        self.chain.viterbi(data, i, gold, 0.0, work)
+            self.own.rival[t] = self.own.work.path[t]
+        self.chain.viterbi(data, i, gold, 0.0, self.own.work)
         for t in range(n):
-            self.right[t] = work.path[t]
-            work.path[t] = self.rival[t]
+            self.right[t] = self.own.work.path[t]
+            self.own.work.path[t] = self.own.rival[t]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def block_size(self) -> cython.Py_ssize_t:
+        """How many sentences the next block has at the most."""
+        if self.expected == 0.0:
+            return self.block
+        return max(1, cython.cast(cython.Py_ssize_t, min(self.expected / self.rate, 1e6)))
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def bring(
+        self,
+        data: Sequences,
+        i: cython.Py_ssize_t,
+        gold: cython.const[cython.int][::1],
+        no_labels: cython.const[cython.int][::1],
+    ) -> cython.bint:
+        """work.path = the competitor of the sentence whose turn it is; guess likewise.
+
+        False: the table of the max-loss search is full."""
+        k: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        t: cython.Py_ssize_t
+        n: cython.Py_ssize_t = data.starts[i + 1] - data.starts[i]
+        self.own.work.ready = False
+        if not self.looks_ahead:
+            return self.own.find(data, i, gold, no_labels)
+        if self.position >= self.ahead.end:
+            self.ahead.open(self.position, self.block_size(), self.own)
+        while self.checked < self.ahead.end:  # none was found where a table was full
+            if self.ahead.found[self.checked - self.ahead.begin] == 0 and not self.ahead.decode(
+                self.checked, self.own
+            ):
+                return False
+            self.checked += 1
+            if self.checked == self.ahead.end:
+                self.fetched = self.ahead.begin
+                while self.fetched < self.ahead.end:
+                    self.fetch_next(data, gold, False)
+                self.fetched = self.ahead.begin
+                self.fetch_next(data, gold, True)
+        self.own.work.ready = False
+        k = self.position - self.ahead.begin
+        at = self.ahead.offsets[k]
+        for t in range(n):
+            self.own.work.path[t] = self.ahead.paths[at + t]
+        if self.ahead.with_guesses:
+            for t in range(n):
+                self.own.guess[t] = self.ahead.guesses[at + t]
+        return True
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
@@ -477,23 +447,21 @@ class Trainer:
         gold: cython.const[cython.int][::1],
         importance: cython.const[cython.double][::1],
         order: cython.const[cython.longlong][::1],
+        stop: cython.Py_ssize_t,
         given_path: cython.bint,
         given_cost: cython.double,
         no_labels: cython.const[cython.int][::1],
-        work: Scratch,
         record: cython.double[:, ::1],
     ) -> cython.int:
-        """Train on the sentences of `order`, from where the last call stopped.
+        """Train on the sentences order[:stop], from where the last call stopped.
 
-        Returns DONE, NEEDS_SPACE, NEEDS_COST (work.path is the mistake; call again with its cost
-        as given_cost, which is −1 otherwise), TOO_FAR or NEEDS_TABLE (no path is given then).
+        Returns DONE, NEEDS_SPACE, NEEDS_COST (own.work.path is the mistake; call again with its
+        cost as given_cost, which is −1 otherwise), TOO_FAR or NEEDS_TABLE (no path is given then).
         gold        each token's label, −1 where it is not given
         importance  what the C of each sentence is multiplied by; empty: nothing
-        given_path  work.path already holds the competitor of the first sentence: it was there when
-                    the last call stopped, or the caller found it (n-best)
+        given_path  own.work.path already holds the competitor of the first sentence: it was there
+                    when the last call stopped, or the caller found it (n-best)
         no_labels   empty: no token's label is fixed
-        work        with `ems` where a sentence is decoded more than once: for competitors other
-                    than the prediction, and for labels that are not given
         record      (sentences, 4): loss, τ, ‖δ‖², cost of each; or empty
         """
         i: cython.Py_ssize_t
@@ -506,35 +474,41 @@ class Trainer:
         longest: cython.double = LONGEST
         status: cython.int = _DONE
         with cython.nogil:
-            while self.position < order.shape[0]:
+            while self.position < stop:
                 i = order[self.position]
                 begin = data.starts[i]
                 n = data.starts[i + 1] - begin
-                work.ready = False
-                if not given_path and not self.find_competitor(data, i, gold, no_labels, work):
+                tau = 0.0
+                if not given_path and not self.bring(data, i, gold, no_labels):
                     status = _NEEDS_TABLE
                     break
                 given_path = False
-                wrong = self.count_wrong(begin, n, gold, work.path)
+                wrong = self.own.count_wrong(begin, n, gold, self.own.work.path)
                 if wrong > 0:
                     rho = given_cost
                     if rho < 0.0:
-                        rho = self.known_cost(begin, n, gold, work.path)
+                        rho = self.own.known_cost(begin, n, gold, self.own.work.path)
                     if rho < 0.0:
                         status = _NEEDS_COST
                         break
-                    self.find_right(data, i, gold, work)
-                    if not self.reserve(data, begin, n, work.path):
+                    self.find_right(data, i, gold)
+                    if self.looks_ahead:
+                        self.fetch_next(data, gold, True)
+                    if not self.reserve(data, begin, n, self.own.work.path):
                         status = _NEEDS_SPACE
                         break
-                    self.collect(data, begin, n, work.path)
+                    self.collect(data, begin, n, self.own.work.path)
                     self.measure_all()
                     self.own_C = self.C
                     if importance.shape[0] > 0:
                         self.own_C = self.C * importance[i]
                     r = (rho if self.update == _AUGMENTED else sqrt(rho)) - self.score
                     tau = step_size(self.step, r, self.score, self.norm2, self.own_C)
-                    if (self.update == _AUGMENTED or self.update == _NEAR_MAX_LOSS) and r <= 0.0:
+                    if r <= 0.0 and (
+                        self.looks_ahead
+                        or self.update == _AUGMENTED
+                        or self.update == _NEAR_MAX_LOSS
+                    ):
                         tau = 0.0
                     if abs(tau) * sqrt(self.norm2) > longest:
                         status = _TOO_FAR
@@ -542,8 +516,10 @@ class Trainer:
                     if tau != 0.0:
                         self.apply_all(tau)
                     if self.update != _PREDICTION:
-                        wrong = self.count_wrong(begin, n, gold, self.guess)
-                        rho = self.known_cost(begin, n, gold, self.guess) if wrong > 0 else 0.0
+                        wrong = self.own.count_wrong(begin, n, gold, self.own.guess)
+                        rho = 0.0
+                        if wrong > 0:
+                            rho = self.own.known_cost(begin, n, gold, self.own.guess)
                     if wrong > 0:
                         self.mistakes += 1
                     self.wrong_tokens += wrong
@@ -559,6 +535,7 @@ class Trainer:
                         record[self.position, 2] = self.norm2
                         record[self.position, 3] = rho
                 given_cost = -1.0
+                self.rate += ((1.0 if tau != 0.0 else 0.0) - self.rate) * _RECENT
                 self.clock[0] += 1.0
                 self.position += 1
         return status

@@ -29,11 +29,14 @@ from seqpa.cli.guard import (
 from seqpa.cli.import_crfsuite import import_crfsuite
 from seqpa.cli.init import init
 from seqpa.cli.inspect import inspect
+from seqpa.cli.report import report
 from seqpa.cli.schema import schema
 from seqpa.cli.score import score
 from seqpa.cli.screen import NoColor, Quiet, Verbose, shown
+from seqpa.cli.serve import serve
 from seqpa.cli.tag import tag
 from seqpa.cli.train import CommandWithSettings, train
+from seqpa.cli.tune import tune
 
 app = typer.Typer(
     name="seqpa",
@@ -43,7 +46,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=CommandWithSettings)(guarded(train))
-for _command in (tag, evaluate, inspect, corpora, init, convert, score, cluster, schema):
+_LOOKING = (tag, evaluate, report, serve, inspect, corpora)
+_MAKING = (init, convert, score, cluster, tune, schema)
+for _command in (*_LOOKING, *_MAKING):
     app.command()(guarded(_command))
 app.command("import-crfsuite")(guarded(import_crfsuite))
 app.command("export-crfsuite")(guarded(export_crfsuite))

@@ -156,7 +156,7 @@ def _overlooked(found: Evaluation) -> str | None:
 def _rare_labels(run: TrainingRun) -> str | None:
     counts = Counter(run.train.labels or ())
     rare = sum(n < _RARE for n in counts.values())
-    if 5 * rare < len(counts):
+    if 5 * rare < max(len(counts), 1):
         return None
     return (
         f"fewer labels, or more examples: {rare:,} of {len(counts):,} labels occur fewer than "

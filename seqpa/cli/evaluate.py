@@ -51,6 +51,7 @@ def evaluate(
     from seqpa.cli.inputs import load, reading
     from seqpa.data import read
     from seqpa.data.labels import labelled_tokens
+    from seqpa.evaluate import compare_all
     from seqpa.model import UnloadedFunction
     from seqpa.sequence.costs import sequence_cost
     from seqpa.training_run import evaluate_labels
@@ -63,23 +64,24 @@ def evaluate(
     unknown_cost = isinstance(tagger.cost, UnloadedFunction)
     cost = None if unknown_cost else tagger.cost
     named = {label for label in corpus.labels or () if label}
-    _warn_of_labels(tagger.classes_, named, model, data)
+    warn_of_labels(tagger.classes_, named, model, data)
     gold, predicted = corpus.y, tagger.predict(corpus)
     evaluation = evaluate_labels(tagger, corpus, gold, predicted, file.training_words(), cost)
     comparisons: list[Comparison] = []
     if compare is not None:
         other, _ = load(compare, allow_imports)
-        _warn_of_tasks(tagger.classes_, other.classes_, model, compare)
+        warn_of_tasks(tagger.classes_, other.classes_, model, compare)
         labels = sorted({*tagger.classes_, *other.classes_, *named})
         right, ours, theirs = labelled_tokens(gold, predicted, other.predict(corpus))
-        comparisons = _compared(
+        comparisons = compare_all(
             right,
             ours,
             theirs,
-            evaluation,
-            None if cost is None else sequence_cost(cost, labels),
-            {"method": method, "rounds": rounds},
             seed,
+            of_spans=evaluation.spans is not None,
+            cost=None if cost is None else sequence_cost(cost, labels),
+            method=method,
+            rounds=rounds,
         )
     sentences = []
     if "sentence" in asked:
@@ -98,8 +100,19 @@ def evaluate(
             print(f"  {comparison}")
 
 
-def _warn_of_labels(known: list[str], given: set[str], model: Path, data: str) -> None:
-    """Data of another task, or labels that the model never saw."""
+def warn_of_labels(known: list[str], given: set[str], model: Path, data: str) -> None:
+    """Warn of data of another task, or of labels that the model never saw.
+
+    Parameters
+    ----------
+    known : list of str
+        The model's labels.
+    given : set of str
+        The data's.
+    model : Path
+    data : str
+        Its name.
+    """
     import warnings
 
     new = sorted(given - set(known))
@@ -112,8 +125,15 @@ def _warn_of_labels(known: list[str], given: set[str], model: Path, data: str) -
     warnings.warn(f"{model}: {told}", SeqpaWarning, stacklevel=2)
 
 
-def _warn_of_tasks(a: list[str], b: list[str], model: Path, other: Path) -> None:
-    """Two models are compared that do not have the same labels."""
+def warn_of_tasks(a: list[str], b: list[str], model: Path, other: Path) -> None:
+    """Warn where two models are compared that do not have the same labels.
+
+    Parameters
+    ----------
+    a, b : lists of str
+        The labels of the two.
+    model, other : Path
+    """
     import warnings
 
     from seqpa.schemes import OUTSIDE
@@ -130,28 +150,6 @@ def _warn_of_tasks(a: list[str], b: list[str], model: Path, other: Path) -> None
     ]
     told = f"{model} and {other} {kind}: {', '.join(parts)}"
     warnings.warn(told, SeqpaWarning, stacklevel=2)
-
-
-def _compared(
-    gold: list[list[str]],
-    a: list[list[str]],
-    b: list[list[str]],
-    evaluation: Evaluation,
-    cost: Any,
-    options: dict[str, Any],
-    seed: int,
-) -> list[Comparison]:
-    import numpy as np
-
-    from seqpa.evaluate import compare
-
-    metrics = ["accuracy", "sentence-accuracy"]
-    metrics += ["span-f1"] if evaluation.spans is not None else []
-    metrics += ["cost"] if cost is not None else []
-    return [
-        compare(gold, a, b, np.random.default_rng(seed), metric, cost=cost, **options)
-        for metric in metrics
-    ]
 
 
 def _print_json(

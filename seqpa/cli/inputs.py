@@ -80,38 +80,11 @@ def load(path: Path, allow_imports: bool) -> tuple[SequenceTagger, ModelFile]:
     tagger : SequenceTagger
     model : ModelFile
     """
-    from seqpa.errors import SeqpaError
-    from seqpa.model import UnloadedFunction, read_model
-    from seqpa.sequence.tagger import SequenceTagger
+    from seqpa.model import read_model
+    from seqpa.opening import open_model
 
     model = read_model(path)
-    if allow_imports and model.config is not None:
-        _load_cost_file(model.config)
-    features = model.header.get("parameters", {}).get("features")
-    own = isinstance(features, dict) and "function" in features
-    if own and not allow_imports:
-        raise SeqpaError(
-            f"{path}: needs the feature function {features['function']!r}; if you trust the model, "
-            "say --allow-imports"
-        )
-    if model.header.get("encoder", {}).get("encoder") == "dicts" and not own:
-        raise SeqpaError(
-            f"{path}: was trained on tokens that already are features, which files do not hold; "
-            "use it from Python: SequenceTagger.load(...).predict(...)"
-        )
-    tagger = SequenceTagger.from_model(model, allow_imports=allow_imports)
-    if isinstance(tagger.cost, UnloadedFunction) and allow_imports:
-        raise SeqpaError(f"{path}: its cost is a function without a name, which nobody can import")
-    return tagger, model
-
-
-def _load_cost_file(config: dict[str, Any]) -> None:
-    """Make the cost's own file importable under the name that the model knows."""
-    from seqpa.config.build import load_function
-
-    cost = config.get("cost", {})
-    if cost.get("kind") == "python" and cost.get("file"):
-        load_function(str(cost.get("function")), Path(cost["file"]))
+    return open_model(model, allow_imports), model
 
 
 def reading(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from seqpa.cli.inputs import ReadOptions
-    from seqpa.data import Corpus
+
+Piece = TypeVar("Piece")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +30,17 @@ class Guess:
     reason: str
     columns: str | None = None
 
-    def explained(self, chunks: Iterable[Corpus]) -> Iterator[Corpus]:
+    def explained(self, chunks: Iterable[Piece]) -> Iterator[Piece]:
         """The same chunks; an error on the way also names the option that says otherwise.
 
         Parameters
         ----------
-        chunks : iterable of Corpus
+        chunks : iterable
             What is read.
 
         Yields
         ------
-        Corpus
+        The same.
         """
         from seqpa.errors import SeqpaError
 

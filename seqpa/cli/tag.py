@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +18,8 @@ from seqpa.errors import SeqpaError
 
 if TYPE_CHECKING:
     from seqpa.data import Corpus, Extras
+    from seqpa.data.source import Block
+    from seqpa.sequence.column_text import TaggedText
     from seqpa.sequence.tagger import SequenceTagger
 
 # How many features `--explain` shows for a token.
@@ -93,6 +96,16 @@ def tag(
         ),
     ] = 1,
     allow_imports: AllowImports = False,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="ADDRESS",
+            help="Tag many files (INPUT is a pattern in quotes, -o a folder) on a Dask cluster: "
+            "the address of its scheduler, tcp://host:8786, or local:4 for four workers here. "
+            "Outputs that are there and younger than input and model are left.",
+        ),
+    ] = None,
 ) -> None:
     """Tag a file or standard input.
 
@@ -109,7 +122,17 @@ def tag(
     from seqpa.data.sink import open_sink
     from seqpa.model import import_function
 
-    _check_apart(model, input, output)
+    files = []
+    if dask is None:
+        _check_apart(model, input, output)
+    else:
+        from seqpa.cli.tag_dask import check_files
+        from seqpa.data.several import files_of
+
+        more = {"--nbest": nbest > 1, "--confidence": confidence, "--probability": probability}
+        check_files(output, {**more, "--explain": explain, "standard input": input == "-"})
+        files = files_of(input)
+        input = files[0]
     tagger, file = load(model, allow_imports)
     tagger.n_jobs = jobs or cores()
     if input == "-" and is_terminal(sys.stdin):
@@ -125,20 +148,35 @@ def tag(
     arguments = how.arguments()
     if how.format == "nltk" and format is None:  # trained on a corpus of NLTK's, used on files
         arguments["format"] = "conll"
-    chunks = read_chunks(
-        input,
-        **arguments,
-        with_labels=False,
-        tokenizer=import_function(tokenizer) if ":" in tokenizer else tokenizer,
-        language=language,
-        keep_layout=True,
-    )
+    splitting: dict[str, Any] = {
+        "tokenizer": import_function(tokenizer) if ":" in tokenizer else tokenizer,
+        "language": language,
+    }
+    if dask is not None:
+        from seqpa.cli.tag_dask import tag_on_cluster
+        from seqpa.cluster.tagging import TaggingOptions
+
+        how_read = arguments | splitting
+        label = how.label or "upos"
+        options = TaggingOptions(how_read, to, label, how.encoding, allow_imports, jobs or cores())
+        return tag_on_cluster(dask, model, files, output, options)
+    plain = to is None and nbest == 1 and not (confidence or probability)
+    painted = plain and not explain and on_terminal(output, tagger.classes_)
+    watch = Watch(input)
+    if plain and not (explain or painted) and arguments["format"] == "conll":
+        pieces = _by_bytes(tagger, input, arguments)
+        if pieces is not None:
+            if guessed is not None:
+                pieces = guessed.explained(pieces)
+            with watch.shown(output), open_sink(output, how.encoding) as sink:
+                for piece in watch.counted(pieces, CHUNK_BYTES):
+                    sink.write(piece.text)
+            return
+    chunks = read_chunks(input, **arguments, **splitting, with_labels=False, keep_layout=True)
     if guessed is not None:
         chunks = guessed.explained(chunks)
-    watch = Watch(input)
     chunks = watch.counted(chunks, CHUNK_BYTES)
     tagged = _tagged(tagger, chunks, nbest, confidence, probability)
-    plain = to is None and nbest == 1 and not (confidence or probability)
     with watch.shown(output):
         if explain:
             from seqpa.sequence.streams import in_context
@@ -147,7 +185,7 @@ def tag(
                 for _, around, own in in_context(chunks, tagger.reach_):
                     for i in range(own.start, own.stop):
                         sink.write(_explained(tagger, around, i))
-        elif plain and on_terminal(output, tagger.classes_):
+        elif painted:
             paint(tagged, tagger.classes_)
         else:
             label = how.label or "upos"
@@ -171,6 +209,40 @@ def _is_standard_output(path: str) -> bool:
     except (OSError, ValueError):
         return False
     return os.path.samestat(own, other) and stat.S_ISREG(own.st_mode)
+
+
+def _by_bytes(
+    tagger: SequenceTagger, input: str, how: Mapping[str, Any]
+) -> Iterator[TaggedText] | None:
+    """The text with its labels, piece by piece, for models that look at words alone; else None."""
+    from seqpa.data import column_blocks, no_sentence
+    from seqpa.data.several import files_of
+    from seqpa.sequence.column_text import ColumnTagging, TaggedText, tag_blocks
+
+    tagging = tagger.trained_.tagging
+    if files_of(input) != [input] or not ColumnTagging.fits(tagging, tagger.input_columns):
+        return None
+    reader, blocks = column_blocks(
+        input, how["columns"], how["label"], how["encoding"], how["max_sentence_tokens"]
+    )
+
+    def otherwise(block: Block) -> TaggedText:
+        corpus = reader.parse(block, {})
+        labels = list(chain.from_iterable(tagger.predict(corpus))) if len(corpus) else []
+        assert corpus.layout is not None
+        return TaggedText(corpus.layout.render(labels, {}), len(corpus), corpus.n_tokens)
+
+    def pieces() -> Iterator[TaggedText]:
+        sentences = 0
+        # What comes through a pipe goes on at once: no block waits for the next one.
+        n_jobs = 1 if input == "-" else tagger.n_jobs
+        for piece in tag_blocks(ColumnTagging(tagging), reader, blocks, n_jobs, otherwise):
+            yield piece
+            sentences += len(piece)
+        if not sentences:
+            raise no_sentence(input)
+
+    return pieces()
 
 
 def _tagged(

@@ -7,12 +7,15 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seqpa.cli.screen import is_terminal, screen
 
 if TYPE_CHECKING:
     from seqpa.data import Corpus, Extras
+    from seqpa.sequence.column_text import TaggedText
+
+Counted = TypeVar("Counted", "Corpus", "TaggedText")
 
 
 def on_terminal(output: str, labels: Sequence[str]) -> bool:
@@ -81,19 +84,19 @@ class Watch:
         self.sentences = 0
         self.tokens = 0
 
-    def counted(self, chunks: Iterable[Corpus], chunk_bytes: int) -> Iterator[Corpus]:
+    def counted(self, chunks: Iterable[Counted], chunk_bytes: int) -> Iterator[Counted]:
         """The same chunks, counted when the next one is asked for: then the last one is tagged.
 
         Parameters
         ----------
-        chunks : iterable of Corpus
+        chunks : iterable of Corpus or TaggedText
             What is read.
         chunk_bytes : int
             About so much text makes one.
 
         Yields
         ------
-        Corpus
+        Corpus or TaggedText
         """
         for number, corpus in enumerate(chunks, 1):
             yield corpus

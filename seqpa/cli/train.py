@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
@@ -18,6 +18,7 @@ from seqpa.cli.screen import is_terminal, screen
 from seqpa.errors import SeqpaError
 
 if TYPE_CHECKING:
+    from seqpa.config import Config
     from seqpa.sequence.learner import Epoch
     from seqpa.training_run import TrainingRun
 
@@ -64,6 +65,16 @@ def train(
             "standard input without an end. Ctrl-C ends it, and the model is written.",
         ),
     ] = False,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="ADDRESS",
+            help="Train on a Dask cluster: the address of its scheduler, tcp://host:8786, or "
+            "local:4 for four workers on this machine. The key cluster.shards says into how many "
+            "parts the work falls; the model does not depend on the cluster.",
+        ),
+    ] = None,
 ) -> None:
     """Train a tagger as a configuration file says.
 
@@ -76,21 +87,47 @@ def train(
     """
     from seqpa.config import load_config
     from seqpa.training_outputs import Outputs
-    from seqpa.training_run import TrainingRun
 
     settings = load_config(config, setting or [])
     if online:
         from seqpa.cli.online import learn_online
 
-        if resume or certificate:
-            raise SeqpaError("--online goes with neither --resume nor --certificate")
+        if resume or certificate or dask:
+            raise SeqpaError("--online goes with neither --resume nor --certificate nor --dask")
         return learn_online(settings, force, full)
+    if dask is not None:
+        from seqpa.cluster.run import with_cluster
+
+        settings = with_cluster(settings)
     if resume and not force and Outputs(settings).is_made():
         screen().note(f"nothing left to train: {settings.path('output', 'model')} is complete")
         return
+    with _cluster(settings, dask) as make_run:
+        _run(make_run, resume, force, certificate, full)
+
+
+@contextmanager
+def _cluster(settings: Config, dask: str | None) -> Iterator[Callable[..., TrainingRun]]:
+    """What makes the run: here, or on a cluster that is there for as long."""
+    from functools import partial
+
+    if settings.cluster is None:
+        from seqpa.training_run import TrainingRun
+
+        yield partial(TrainingRun, settings)
+        return
+    from seqpa.cluster.run import ClusterRun, executor_at
+
+    with executor_at(dask, settings.cluster.timeout) as executor:
+        yield partial(ClusterRun, settings, executor)
+
+
+def _run(
+    make_run: Callable[..., TrainingRun], resume: bool, force: bool, certificate: bool, full: bool
+) -> None:
     begun = time.perf_counter()
     with _waiting("reading the data"):
-        run = TrainingRun(settings, resume=resume, force=force, with_certificate=certificate)
+        run = make_run(resume=resume, force=force, with_certificate=certificate)
     try:
         if resume and not run.resumed:
             screen().note("no checkpoint to resume: starting from the beginning")
@@ -127,17 +164,14 @@ def _tell_of_data(run: TrainingRun, seconds: float) -> None:
     for note in run.notes:
         screen().note(note)
     for part, corpus in (("train", run.train), ("dev", run.dev), ("test", run.test)):
-        if corpus is not None:
+        if corpus is not None and len(corpus):
             screen().detail(
                 f"{part}: {data_name(run.config, part)}: {len(corpus):,} sentences, "
                 f"{corpus.n_tokens:,} tokens, columns {', '.join(corpus.names)}"
             )
     screen().detail(f"read in {seconds:.2f} s")
-    labels = len({*(run.train.labels or ())} - {None})
-    screen().note(
-        f"training on {len(run.train):,} sentences, {run.train.n_tokens:,} tokens, "
-        f"{labels:,} labels" + (f", after epoch {len(run.history)}" if run.resumed else "")
-    )
+    after = f", after epoch {len(run.history)}" if run.resumed else ""
+    screen().note(run.told_of_text() + after)
 
 
 @contextmanager

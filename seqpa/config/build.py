@@ -38,7 +38,7 @@ def read_part(config: Config, part: str) -> Corpus:
     -------
     Corpus
     """
-    reading = _reading(config, part)
+    reading = reading_of(config, part)
     return with_gaps(read(data_files(config, part), **reading), config.data.unlabelled)
 
 
@@ -56,11 +56,24 @@ def read_part_chunks(config: Config, part: str) -> Iterator[Corpus]:
     ------
     Corpus
     """
-    for corpus in read_chunks(data_files(config, part), **_reading(config, part)):
+    for corpus in read_chunks(data_files(config, part), **reading_of(config, part)):
         yield with_gaps(corpus, config.data.unlabelled)
 
 
-def _reading(config: Config, part: str) -> dict[str, Any]:
+def reading_of(config: Config, part: str) -> dict[str, Any]:
+    """What `seqpa.data.read` is told to read a corpus that the configuration names.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+    part : str
+        train, dev or test.
+
+    Returns
+    -------
+    dict
+    """
     data = config.data
     # Only training asks what sentences weigh; but a column of weights is in all files.
     weighs = part == "train" or data.weight in (data.columns or ())
@@ -134,7 +147,7 @@ def place_of_sentence(config: Config, part: str, message: str) -> str:
     with warnings.catch_warnings():  # they were told when the data was read
         warnings.simplefilter("ignore")
         for file in data_files(config, part):
-            for corpus in read_chunks([file], **_reading(config, part), keep_layout=True):
+            for corpus in read_chunks([file], **reading_of(config, part), keep_layout=True):
                 if left < len(corpus) and corpus.layout is not None:
                     line = corpus.layout.line_of(int(corpus.offsets[left]) + token)
                     return f"{file}:{line}: {found[3]}"

@@ -45,7 +45,11 @@ def load_config(path: str | Path, settings: Sequence[str] = ()) -> Config:
     values, places = read_mapping(Path(path), _WANTED)
     given = [set_value(values, places, setting) for setting in settings]
     # A section whose keys are all commented out is as good as absent.
-    values = {name: {} if value is None else value for name, value in values.items()}
+    absent = {name for name, field in Config.model_fields.items() if field.default is None}
+    values = {
+        name: {} if value is None and name not in absent else value
+        for name, value in values.items()
+    }
     try:
         config = Config.model_validate(values)
     except ValidationError as error:

@@ -26,10 +26,15 @@ from seqpa.sequence.folds import FOLDS, MOST_TAGGERS
 
 Table = dict[str, dict[str, float]]
 # What tells one form of a value from another, for messages; it is no part of a key's name.
-FORMS = ("a scheme", "rules", "a file", "files")
+FORMS = ("a scheme", "rules", "a file", "files", "a word", "a number", "values", "a range")
 Files = Annotated[
     Annotated[str, Tag("a file")] | Annotated[list[str], Field(min_length=1), Tag("files")],
     Discriminator(lambda value: "files" if isinstance(value, list) else "a file"),
+]
+Lookahead = Annotated[
+    Annotated[Literal["auto"], Tag("a word")]
+    | Annotated[int, Field(ge=1, le=256), Tag("a number")],
+    Discriminator(lambda value: "a word" if isinstance(value, str) else "a number"),
 ]
 SchemeName = Literal["bio", "iob1", "iob2", "ioe1", "ioe2", "bioes", "bilou", "biluo", "bmes", "io"]
 
@@ -193,7 +198,16 @@ class LearnerSettings(Section):
         default=1, ge=0, description="of the random order: the same seed, the same model"
     )
     n_jobs: int = Field(
-        default=1, ge=1, description="threads for tagging; results do not depend on it"
+        default=1,
+        ge=1,
+        description="threads: for tagging, and for training where lookahead is not 1; results do "
+        "not depend on it",
+    )
+    lookahead: Lookahead = Field(
+        default=1,
+        description="so many sentences are decoded with the same weights, on n_jobs threads, "
+        "before the first of them moves the weights: 1 is the serial algorithm, auto looks as far "
+        "as some eight updates go",
     )
     calibration: Literal["dev", "cv", "none"] = Field(
         default="dev",
@@ -281,6 +295,66 @@ class DecodingSettings(Section):
     )
 
 
+class ClusterSettings(Section):
+    """How the text is shared out for `--dask`; without it the shards are trained here, to the same
+    model."""
+
+    shards: int = Field(
+        default=4,
+        ge=1,
+        description="into how many shards the sentences are dealt, each trained apart for an epoch "
+        "and then mixed: as many as there are workers or more; the fewer, the better the model",
+    )
+    mixing: Literal["uniform", "mistakes"] = Field(
+        default="uniform",
+        description="whether all shards count alike, or by the sentences they predicted wrongly",
+    )
+    deal: Literal["auto", "each-round", "once"] = Field(
+        default="auto",
+        description="whether sentences are dealt anew each round, which is better and sends most "
+        "of the text each time; auto: up to 3 million tokens",
+    )
+    keep: Literal["auto", "mean", "last"] = Field(
+        default="auto",
+        description="keep the mean over all rounds, or the last weights; auto: the mean, but the "
+        "last with loss-augmented updates",
+    )
+    timeout: float = Field(
+        default=60.0,
+        gt=0,
+        description="seconds without the scheduler or any worker after which training is given up",
+    )
+
+
+class TuneRange(Section):
+    """Between which numbers `seqpa tune` looks for the value of a key."""
+
+    log: list[float] | None = Field(
+        default=None,
+        min_length=2,
+        max_length=2,
+        description="[lowest, highest], tried on a logarithmic scale; NAME is a key such as "
+        "learner.C, and a list in place of the range names the values to choose from",
+    )
+    uniform: list[float] | None = Field(
+        default=None, min_length=2, max_length=2, description="[lowest, highest], tried evenly"
+    )
+    whole: list[int] | None = Field(
+        default=None, min_length=2, max_length=2, description="the same, of whole numbers"
+    )
+
+    @model_validator(mode="after")
+    def _is_one_range(self) -> TuneRange:
+        given = [own for own in (self.log, self.uniform, self.whole) if own is not None]
+        if len(given) != 1:
+            raise ValueError("give one of log, uniform and whole")
+        if given[0][0] >= given[0][1]:
+            raise ValueError(f"{given[0]} is no range: the first number must be the lower one")
+        if self.log is not None and self.log[0] <= 0:
+            raise ValueError(f"{self.log} has no logarithm: both numbers must be above 0")
+        return self
+
+
 class OutputSettings(Section):
     """What is written."""
 
@@ -323,6 +397,17 @@ class Config(Section):
         default=DecodingSettings(), description="which label sequences are possible"
     )
     output: OutputSettings = Field(default=OutputSettings(), description="what is written")
+    cluster: ClusterSettings | None = Field(
+        default=None, description="shards, for training on several machines"
+    )
+    tune: dict[
+        str,
+        Annotated[
+            Annotated[list[Any], Field(min_length=1), Tag("values")]
+            | Annotated[TuneRange, Tag("a range")],
+            Discriminator(lambda value: "values" if isinstance(value, list) else "a range"),
+        ],
+    ] = Field(default={}, description="what seqpa tune tries: values, or a range, of each key")
 
     _file: Path | None = PrivateAttr(None)
     _folder: Path = PrivateAttr(Path())

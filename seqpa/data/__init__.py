@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias, cast, runtime_checkable
 
 from seqpa.data.corpus import Corpus, Extras, Layout, Sentence, Token
 from seqpa.data.labels import LabelReading
@@ -41,6 +41,7 @@ from seqpa.data.source import (
 from seqpa.errors import SeqpaError, did_you_mean
 
 if TYPE_CHECKING:
+    from seqpa.data.conll import ConllReader
     from seqpa.data.frames import from_table
     from seqpa.data.text import Tokenizer
 
@@ -244,6 +245,39 @@ max_sentence_tokens, weight
         )
 
 
+def column_blocks(
+    path: str,
+    columns: Sequence[str] | None,
+    label: str | None,
+    encoding: str,
+    max_sentence_tokens: int = MAX_SENTENCE_TOKENS,
+    chunk_bytes: int = CHUNK_BYTES,
+) -> tuple[ConllReader, Iterator[Block]]:
+    """The text of CoNLL columns in blocks of whole sentences, and what reads them without labels.
+
+    `ConllReader.parse` makes of each block what `read_chunks` yields, with its layout.
+
+    Parameters
+    ----------
+    path, columns, label, encoding, max_sentence_tokens, chunk_bytes
+        As for `read_chunks`.
+
+    Returns
+    -------
+    reader : ConllReader
+    blocks : iterator of Block
+    """
+    limits = Limits(max_sentence_tokens)
+    reader = _reader("conll", columns, label, False, False, "builtin", "english", True, limits)
+    blocks = read_blocks(path, encoding, reader.cut, chunk_bytes, limits)
+    return cast("ConllReader", reader), blocks
+
+
+def no_sentence(path: str) -> SeqpaError:
+    """The error for a file without any."""
+    return SeqpaError(f"{source_name(path)}: there is no sentence in it; is it the right file?")
+
+
 def _read_one(
     path: str,
     format: str,
@@ -300,7 +334,7 @@ def _read_one(
         reader.finish()
     reading.finish()
     if not sentences:
-        raise SeqpaError(f"{source_name(path)}: there is no sentence in it; is it the right file?")
+        raise no_sentence(path)
     if weight is not None and not weighed:
         raise SeqpaError(
             f"{source_name(path)}: no sentence says its {weight}: it is a column, a comment "

@@ -63,6 +63,25 @@ class LineLayout:
         return end.join(lines) + end
 
 
+@dataclass(frozen=True, slots=True)
+class LineShape:
+    """What the lines of a file look like.
+
+    Attributes
+    ----------
+    separator : str
+        A tab or a space.
+    names : tuple of str
+        What the cells of a line are.
+    most_tokens : int
+        So many a sentence has at the most.
+    """
+
+    separator: str
+    names: tuple[str, ...]
+    most_tokens: int
+
+
 class ConllReader:
     """Reads the blocks of one file, in order.
 
@@ -123,6 +142,34 @@ class ConllReader:
             _is_plain(line) for line in lines.split("\n") if line.strip(" \t")
         )
         return after_last_blank_line(lines) if self._begun else 0
+
+    def shape(self, block: Block) -> LineShape | None:
+        """What the lines of a block look like; None where no token has been seen.
+
+        Parameters
+        ----------
+        block : Block
+            The next one of the file, or an earlier one.
+
+        Returns
+        -------
+        LineShape or None
+
+        Examples
+        --------
+        >>> from seqpa.data.source import Block
+        >>> reader = ConllReader(Columns(("word", "_", "label"), "label"), labels=False)
+        >>> reader.shape(Block("a.conll", 1, "Ada\\tNNP\\n"))
+        LineShape(separator='\\t', names=('word', '_'), most_tokens=100000)
+        """
+        if not self._width:
+            self._settle(block)
+        if not self._width:
+            return None
+        columns = self._columns
+        full = self._width == len(columns.all)
+        names = tuple(name for name in columns.all if full or name != columns.label)
+        return LineShape(self._separator, names, self._limits.tokens)
 
     def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
         """The sentences of a block; equal strings become one object through ``pool``."""

@@ -132,6 +132,22 @@ class Corpus:
             f"{' '.join(more)}>"
         )
 
+    def _repr_html_(self) -> str:
+        """Sizes and the first sentences, for notebooks."""
+        from seqpa.display import spans, summary
+
+        kinds = "no labels" if self.labels is None else f"{len({*self.labels} - {None}):,} labels"
+        first = self[:5]
+        words = first.split(first.columns[0])
+        labels = first.split([label or "?" for label in first.labels or ["O"] * first.n_tokens])
+        pairs = [list(zip(*both, strict=True)) for both in zip(words, labels, strict=True)]
+        known = sorted({label for label in self.labels or () if label})
+        return summary(
+            f"{len(self):,} sentences",
+            f"{self.n_tokens:,} tokens, columns {', '.join(self.names)}, {kinds}",
+            spans(pairs, known).html if pairs else "",
+        )
+
     @classmethod
     def from_sentences(
         cls,

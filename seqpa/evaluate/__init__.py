@@ -8,7 +8,8 @@ digit.
 
 from __future__ import annotations
 
-from seqpa.evaluate.comparison import METRICS, Comparison, compare
+from seqpa.evaluate.comparison import METRICS, Comparison, compare, compare_all
+from seqpa.evaluate.resampling import Interval, intervals
 from seqpa.evaluate.scorers import label_f1_scorer, sentence_accuracy_scorer, span_f1_scorer
 from seqpa.evaluate.scores import (
     Cost,
@@ -18,6 +19,7 @@ from seqpa.evaluate.scores import (
     conlleval_text,
     evaluate,
     span_scores,
+    spans_apart,
 )
 from seqpa.evaluate.seqeval import (
     BILOU,
@@ -46,14 +48,17 @@ __all__ = [
     "Comparison",
     "Cost",
     "Evaluation",
+    "Interval",
     "LabelLists",
     "Score",
     "accuracy_score",
     "classification_report",
     "compare",
+    "compare_all",
     "conlleval_text",
     "evaluate",
     "f1_score",
+    "intervals",
     "label_f1_scorer",
     "performance_measure",
     "precision_recall_fscore_support",
@@ -62,4 +67,5 @@ __all__ = [
     "sentence_accuracy_scorer",
     "span_f1_scorer",
     "span_scores",
+    "spans_apart",
 ]

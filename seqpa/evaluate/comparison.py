@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import eq
 
@@ -10,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa.errors import SeqpaError, did_you_mean
+from seqpa.evaluate.resampling import blocks, drawn_sums, ratios
 from seqpa.evaluate.scores import Cost, LabelLists, check_lengths
 from seqpa.schemes import spans
 
 METRICS = ("accuracy", "span-f1", "sentence-accuracy", "cost")
-# Rounds of resampling are drawn in blocks of about this many numbers, to bound the memory.
-_DRAWN_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +111,11 @@ def compare(
         raise SeqpaError(f"rounds: {rounds} is not a positive number")
     counts_a = _counts(gold, a, metric, cost)
     counts_b = _counts(gold, b, metric, cost)
-    score_a = float(_score(counts_a.sum(axis=0)))
-    score_b = float(_score(counts_b.sum(axis=0)))
+    score_a = float(ratios(counts_a.sum(axis=0)))
+    score_b = float(ratios(counts_b.sum(axis=0)))
     observed = score_a - score_b
-    drawn = _bootstrap(counts_a, counts_b, rounds, rng)
+    sums = drawn_sums(np.hstack([counts_a, counts_b]), rounds, rng)
+    drawn = ratios(sums[:, :2]) - ratios(sums[:, 2:])
     if method == "bootstrap":
         extreme = np.abs(drawn - observed)
     else:
@@ -135,6 +134,53 @@ def compare(
         low=float(low),
         high=float(high),
     )
+
+
+def compare_all(
+    gold: LabelLists,
+    a: LabelLists,
+    b: LabelLists,
+    seed: int,
+    *,
+    of_spans: bool,
+    cost: Cost | None = None,
+    method: str = "bootstrap",
+    rounds: int = 10_000,
+) -> list[Comparison]:
+    """`compare` two predictions in every metric that can be had, each on the same draws.
+
+    Parameters
+    ----------
+    gold, a, b : sequences of sequences of str
+        The right labels of each sentence, and the two predictions.
+    seed : int
+        Of the generator, which begins anew for each metric.
+    of_spans : bool
+        Whether the labels mark spans.
+    cost : callable, optional
+        A function of two label lists, the gold one first.
+    method : str
+        bootstrap or randomisation.
+    rounds : int
+        Of resampling.
+
+    Returns
+    -------
+    list of Comparison
+
+    Examples
+    --------
+    >>> found = compare_all([["N", "V"]], [["N", "V"]], [["N", "N"]], 1, of_spans=False, rounds=9)
+    >>> [(one.metric, one.difference) for one in found]
+    [('accuracy', 0.5), ('sentence-accuracy', 1.0)]
+    """
+    metrics = ["accuracy", "sentence-accuracy"]
+    metrics += ["span-f1"] if of_spans else []
+    metrics += ["cost"] if cost is not None else []
+    return [
+        compare(gold, a, b, np.random.default_rng(seed), metric, method, rounds, cost)
+        for metric in metrics
+    ]
 
 
 def _counts(
@@ -162,27 +208,6 @@ def _counts(
     return np.array(rows, dtype=np.float64)
 
 
-def _score(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Every metric is a ratio of two sums over sentences (F1 is 2 correct / (gold + predicted))."""
-    top, bottom = sums[..., 0], sums[..., 1]
-    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
-
-
-def _bootstrap(
-    a: NDArray[np.float64], b: NDArray[np.float64], rounds: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """The difference of the scores in each round of drawing sentences with replacement."""
-    n = len(a)
-    both = np.hstack([a, b])
-    drawn = []
-    for size in _blocks(rounds, n):
-        rows = rng.integers(0, n, size=(size, n)) + n * np.arange(size)[:, None]
-        times = np.bincount(rows.ravel(), minlength=size * n).reshape(size, n)
-        sums = times.astype(np.float64) @ both
-        drawn.append(_score(sums[:, :2]) - _score(sums[:, 2:]))
-    return np.concatenate(drawn)
-
-
 def _randomisation(
     a: NDArray[np.float64], b: NDArray[np.float64], rounds: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
@@ -190,14 +215,9 @@ def _randomisation(
     change = (b - a)[(a != b).any(axis=1)]  # swapping what is equal changes nothing
     n = len(change)
     drawn = []
-    for size in _blocks(rounds, n):
+    for size in blocks(rounds, n):
         coins = np.frombuffer(rng.bytes(size * n // 8 + 1), dtype=np.uint8)
         swapped = np.unpackbits(coins, count=size * n).reshape(size, n)
         moved = swapped.astype(np.float64) @ change
-        drawn.append(_score(a.sum(axis=0) + moved) - _score(b.sum(axis=0) - moved))
+        drawn.append(ratios(a.sum(axis=0) + moved) - ratios(b.sum(axis=0) - moved))
     return np.concatenate(drawn)
-
-
-def _blocks(rounds: int, n: int) -> Iterable[int]:
-    block = max(1, _DRAWN_AT_ONCE // max(1, n))
-    return [min(block, rounds - start) for start in range(0, rounds, block)]

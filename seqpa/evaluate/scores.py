@@ -6,7 +6,7 @@ Spans are counted and printed as conlleval counts and prints them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, TypeAlias
@@ -226,6 +226,29 @@ class Evaluation:
             f"{self.tokens:,} tokens{spans}>"
         )
 
+    def _repr_html_(self) -> str:
+        """The headline and a row for each span type or label, for notebooks."""
+        from seqpa.display import summary, table
+
+        micro = self.span_micro
+        name, value = ("accuracy", self.accuracy) if micro is None else ("F1", micro.f1)
+        count = f"{self.tokens:,} tokens" if micro is None else f"{micro.gold:,} spans"
+        remark = (
+            f"{count}, {self.sentences:,} sentences, {100 * self.sentence_accuracy:.2f} % whole"
+        )
+        what, scores = ("label", self.labels) if self.spans is None else ("span", self.spans)
+        rows = [
+            (name, *(f"{100 * x:.2f}" for x in (s.precision, s.recall, s.f1)), f"{s.gold:,}")
+            for name, s in sorted(scores.items(), key=lambda item: (-item[1].gold, item[0]))
+        ]
+        most = 30
+        more = f"the {most} most frequent of {len(rows):,}; print(...) shows all"
+        return summary(
+            f"{name} {100 * value:.2f}",
+            remark + (f"; {more}" if len(rows) > most else ""),
+            table((what, "precision", "recall", "F1", "gold"), rows[:most]),
+        )
+
     def __str__(self) -> str:
         return self.table()
 
@@ -394,23 +417,53 @@ def span_mistakes(pairs: Iterable[SpanPair]) -> dict[tuple[str, str, str], int]:
     >>> list(span_mistakes([(gold, found)]))
     [('', 'PER', 'invented'), ('LOC', 'ORG', 'type'), ('PER', 'PER', 'extent')]
     """
-    counts: Counter[tuple[str, str, str]] = Counter()
-    for gold, found in pairs:
-        if gold == found:
-            continue
-        predicted, right = _by_token(found), _by_token(gold)
-        for kind, start, end in gold:
-            near = next((predicted[t] for t in range(start, end) if t in predicted), None)
-            if near is None:
-                counts[kind, "", "missed"] += 1
-            elif near[1:] != (start, end):
-                counts[kind, near[0], "extent"] += 1
-            elif near[0] != kind:
-                counts[kind, near[0], "type"] += 1
-        for kind, start, end in found:
-            if not any(t in right for t in range(start, end)):
-                counts["", kind, "invented"] += 1
+    counts = Counter(
+        ("" if right is None else right[0], "" if own is None else own[0], what)
+        for gold, found in pairs
+        for right, own, what in spans_apart(gold, found)
+    )
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def spans_apart(
+    gold: Sequence[Span], found: Sequence[Span]
+) -> Iterator[tuple[Span | None, Span | None, str]]:
+    """The mistakes of one sentence, as `span_mistakes` counts them.
+
+    Parameters
+    ----------
+    gold, found : sequences of spans
+        The right spans and the predicted ones.
+
+    Yields
+    ------
+    right : span or None
+        None where a predicted span overlaps no right one.
+    predicted : span or None
+        The first that overlaps the right one; None where there is none.
+    what : str
+        type, extent, missed or invented.
+
+    Examples
+    --------
+    >>> list(spans_apart([("PER", 0, 2)], [("PER", 0, 1), ("LOC", 4, 5)]))
+    [(('PER', 0, 2), ('PER', 0, 1), 'extent'), (None, ('LOC', 4, 5), 'invented')]
+    """
+    if gold == found:
+        return
+    predicted, right = _by_token(found), _by_token(gold)
+    for span in gold:
+        kind, start, end = span
+        near = next((predicted[t] for t in range(start, end) if t in predicted), None)
+        if near is None:
+            yield span, None, "missed"
+        elif near[1:] != (start, end):
+            yield span, near, "extent"
+        elif near[0] != kind:
+            yield span, near, "type"
+    for span in found:
+        if not any(t in right for t in range(span[1], span[2])):
+            yield None, span, "invented"
 
 
 def _by_token(found: Sequence[Span]) -> dict[int, Span]:

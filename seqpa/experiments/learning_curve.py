@@ -99,9 +99,9 @@ def run(setup: Setup) -> Outcome:
 Ours. Taggers with templates of words, affixes and tags, averaged, trained for up to {epochs} epochs
 on the first n training sentences in {seeds} random order{"s" if seeds > 1 else ""}, scored on the
 test sentences after every epoch: chunks by F1 of whole chunks, part-of-speech tags by accuracy. To
-tell PA from the perceptron, there are {many} orders of all sentences, scored after the last epoch. C is the best
-of {", ".join(map(str, grid))} on held-out training sentences ({picked}); the perceptron and PA have
-none. Bands: 95 % confidence intervals of the mean.
+tell PA from the perceptron, there are {many} orders of all sentences, scored after the last epoch.
+C is the best of {", ".join(map(str, grid))} on held-out training sentences ({picked}); the
+perceptron and PA have none. Bands: 95 % confidence intervals of the mean.
 """,
         tables={"learning-curve": rows},
         figures={

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from seqpa.data.corpus import Corpus
 from seqpa.errors import NotTrainedError, SeqpaError
+from seqpa.sequence.ahead import check_lookahead
 from seqpa.sequence.folds import FOLDS
 from seqpa.sequence.inputs import check_sentences, given_labels, is_list, label_text, lengths_of
 from seqpa.sequence.learner import LARGEST, NO_WEIGHTS, WITHOUT_C
@@ -29,6 +30,7 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
     for name in ("epochs", "n_best", "n_jobs", "patience", "batch_size", "seeds"):
         if name in parameters and not (name == "patience" and parameters[name] is None):
             check_whole(name, parameters[name], 1)
+    check_lookahead(parameters.get("lookahead", 1))
     if parameters.get("stages", 1) not in (1, 2) or isinstance(parameters.get("stages"), bool):
         raise SeqpaError(f"stages is {parameters['stages']!r}: it must be 1 or 2")
     if parameters.get("seeds", 1) > 1:

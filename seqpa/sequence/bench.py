@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from seqpa._kernel.ahead import Ahead
 from seqpa._kernel.chain import Chain
+from seqpa._kernel.competitor import Competitor
 from seqpa._kernel.max_loss import MaxLoss
-from seqpa._kernel.sequences import Scratch
 from seqpa._kernel.trainer import Trainer
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.weights import TrainingWeights
@@ -49,6 +50,15 @@ class Size(NamedTuple):
         return Size(*(max(2 * own, least) for own, least in zip(self, other, strict=True)))
 
 
+class Hand(NamedTuple):
+    """What one thread finds competitors with, and where it writes them and the predictions."""
+
+    competitor: Competitor
+    max_loss: MaxLoss | None
+    path: NDArray[np.int32]
+    guess: NDArray[np.int32]
+
+
 class Tools(NamedTuple):
     """What one learner trains the weights over one array of transitions with."""
 
@@ -58,10 +68,9 @@ class Tools(NamedTuple):
     again: bool
     chain: Chain
     trainer: Trainer
-    max_loss: MaxLoss | None
-    work: Scratch
-    path: NDArray[np.int32]
-    guess: NDArray[np.int32]
+    ahead: Ahead | None
+    own: Hand
+    helpers: tuple[Hand, ...]
 
 
 class Bench:

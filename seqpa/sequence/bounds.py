@@ -98,6 +98,11 @@ sentences, and PA 2006's proofs are about one; train without one
             tagger.batch_size > 1,
             "one step answers several sentences, and PA 2006's proofs are about one",
         ),
+        f"lookahead: {tagger.lookahead}": (
+            tagger.lookahead != 1,
+            "predictions are made before the steps of earlier sentences, and PA 2006's proofs are "
+            "about predictions with the weights of the moment",
+        ),
         "warm_start": (tagger.warm_start, "the bounds are about a run from zero weights"),
     }
     for what, (given, why) in reasons.items():

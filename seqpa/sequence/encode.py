@@ -176,6 +176,27 @@ class FeatureEncoder:
         """How many tokens around a token are looked at beyond its sentence."""
         return elsewhere.WINDOW if self._sets else 0
 
+    @property
+    def word_columns(self) -> list[Column]:
+        """The known words of each column, with their values."""
+        return self._words
+
+    @property
+    def edges(self) -> int:
+        """How many places outside the sentence come before the values of every attribute."""
+        return self._edges
+
+    @property
+    def places_of_sets(self) -> dict[int, int]:
+        """By place, the attributes whose values are those of another one, with its place."""
+        found = self._sets.items()
+        return {own: place for own, (mode, place, _) in found if mode == elsewhere.ATTRIBUTE}
+
+    def enter(self, described: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]]) -> None:
+        """Know exactly these features, for each table as `FeatureTable.described` has them."""
+        for table, (which, values) in zip(self._tables(), described, strict=True):
+            table.restore(which, values, self._n_values())
+
     def values_of_words(self, attribute: Attribute) -> NDArray[np.int32]:
         """The attribute's value of each known word of its column, by number; -1 where absent."""
         column = self._words[self.columns.index(attribute.column or self.columns[0])]
@@ -238,13 +259,17 @@ class FeatureEncoder:
         lengths: Iterable[int],
         labels: Sequence[str | None] | None = None,
         documents: NDArray[np.int64] | None = None,
+        grow: bool = False,
     ) -> Encoded:
-        """Encode the corpus of `fit_transform` once more as it did."""
+        """Encode the corpus of `fit_transform` once more as it did.
+
+        grow : where the words are known and their features are not, number these
+        """
         starts = self._check(columns, lengths, labels)
         self._growing = True  # a file may lack values that its corpus has
         words, found = self._numbered(columns, starts, documents, False, labels)
         self.settle()
-        return self._encode(words, starts, found, grow=False)
+        return self._encode(words, starts, found, grow)
 
     def remember(self, columns: Sequence[Sequence[str]], labels: Sequence[str | None]) -> None:
         """Let the tag dictionary learn the labels of sentences that were learned online."""
@@ -367,6 +392,17 @@ class FeatureEncoder:
     def words(self, ids: NDArray[np.int32]) -> template_features.Words:
         """The kernel's view of tokens whose words have these numbers."""
         return self._layout.words(ids)
+
+    @property
+    def sees_words_alone(self) -> bool:
+        """Whether templates look at nothing but the words of a sentence, one by one."""
+        return not self._sets and not self._lexicons
+
+    def set_unknown(
+        self, words: template_features.Words, values: Sequence[NDArray[np.int32]]
+    ) -> None:
+        """The values of words that are not known, of each column as `Column.values_of` has them."""
+        self._layout.add_unknown(words, values)
 
     def number_run(
         self,

@@ -76,6 +76,12 @@ class TokenExplanation:
     margin: float
     contributions: tuple[Contribution, ...]
 
+    def _repr_html_(self) -> str:
+        """Bars for and against the label, for notebooks."""
+        from seqpa.display import explanation
+
+        return explanation(self).html
+
     def __str__(self) -> str:
         head = f"{self.token}: {self.label}"
         if self.runner_up is None:

@@ -9,17 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import trainer as kernel
+from seqpa._kernel.chain import Chain
+from seqpa._kernel.competitor import COSTS, Competitor
+from seqpa._kernel.competitor import UPDATES as COMPETITORS
 from seqpa._kernel.steps import CODES as STEPS
 from seqpa._kernel.store import SMALLEST, SparseDelta
 from seqpa.core.steps import is_finite
 from seqpa.errors import SeqpaError
-from seqpa.sequence.bench import Bench, Size, Tools
+from seqpa.sequence.ahead import AUTO, EXPECTED, Helpers, check_lookahead, new_block
+from seqpa.sequence.bench import Bench, Hand, Size, Tools
 from seqpa.sequence.chain import (
     NO_LABELS,
     larger_table,
@@ -195,6 +200,10 @@ class ChainLearner:
         mistake; it is found as fast as loss-augmented. N-best takes the argmax of score + √ρ among
         the `n_best` sequences of the highest score: an approximation, for every cost.
     batch_size : so many sentences make one step (see `seqpa.sequence.batches`)
+    lookahead : int or "auto"
+        So many sentences are decoded with the same weights, by several threads, before the first of
+        them moves the weights; "auto" takes as many as bring some updates. 1 is the papers'
+        algorithm. Updates that are found in Python, and batches, have nothing to look ahead to.
     """
 
     algorithm: str
@@ -206,6 +215,7 @@ class ChainLearner:
     n_best: int = 10
     average: bool = True
     batch_size: int = 1
+    lookahead: int | str = 1
 
     def __post_init__(self) -> None:
         if self.algorithm not in tuple(ALGORITHMS):  # a tuple: a list has no hash
@@ -244,6 +254,15 @@ class ChainLearner:
                 f"batch_size above 1 needs prediction-based updates and one of the algorithms "
                 f"{', '.join(IN_BATCHES)}"
             )
+        check_lookahead(self.lookahead)
+        if self.lookahead not in (1, AUTO) and not self._can_look_ahead:
+            other = "batch_size above 1" if self.batch_size > 1 else f"update {self.update!r}"
+            if self.update == "max-loss":
+                other += f" with the cost {self.cost.kind!r}"
+            raise SeqpaError(
+                f"lookahead is {self.lookahead}, but {other} finds one competitor at a time: "
+                f"choose lookahead 1"
+            )
 
     def epoch(
         self,
@@ -254,6 +273,8 @@ class ChainLearner:
         record: bool = False,
         importance: NDArray[np.float64] = NO_WEIGHTS,
         progress: Progress | None = None,
+        helpers: Helpers | None = None,
+        bench: Bench | None = None,
     ) -> Epoch:
         """Train once on the sentences named by `order`; the weights and their clock move on.
 
@@ -270,13 +291,17 @@ class ChainLearner:
             What the C of each sentence is multiplied by; empty for nothing.
         progress : callable, optional
             Is told now and then how many sentences are done, and of how many.
+        helpers : Helpers, optional
+            Threads that help where `lookahead` lets them.
+        bench : Bench, optional
+            Keeps what training works with, from one call to the next.
 
         Returns
         -------
         Epoch
         """
         done, _ = self.trained_on(
-            weights, encoded, gold, order, record, importance, progress=progress
+            weights, encoded, gold, order, record, importance, bench, progress, helpers
         )
         return done
 
@@ -290,6 +315,7 @@ class ChainLearner:
         importance: NDArray[np.float64] = NO_WEIGHTS,
         bench: Bench | None = None,
         progress: Progress | None = None,
+        helpers: Helpers | None = None,
     ) -> tuple[Epoch, NDArray[np.int32]]:
         """`epoch`, and behind it what was predicted for the last sentence.
 
@@ -299,46 +325,56 @@ class ChainLearner:
         if self.batch_size > 1:
             return self._batch_epoch(weights, encoded, gold, order, record, importance, progress)
         competing = self._looks_among_nbest
-        predicting = self.update == "prediction-based"
         again = bool(gold.min(initial=0) < 0)
-        tools = bench.tools(self, weights, Size.of(encoded), again, self.tools)
-        chain, trainer = tools.chain, tools.trainer
-        work, path, guess = tools.work, tools.path, tools.guess
+        helpers = Helpers(0) if helpers is None else helpers
+        make = partial(self.tools, helpers=helpers.count)
+        tools = bench.tools(self, weights, Size.of(encoded), again, make)
+        chain, trainer, path = tools.chain, tools.trainer, tools.own.path
         data = sequences(encoded)
         rows = np.zeros((len(order) if record else 0, 4))
         predicted = _Mistakes()
-        given_path, given_cost = False, _UNKNOWN
-        while (position := trainer.get_position()) < len(order):
-            if competing and not given_path:
-                given_cost = self._find_competitor(
-                    Decoder.over(chain, weights.n_labels),
-                    encoded,
-                    int(order[position]),
-                    gold,
-                    path,
-                    predicted,
+
+        def train() -> None:
+            given_path, given_cost = False, _UNKNOWN
+            while (position := trainer.get_position()) < len(order):
+                if competing and not given_path:
+                    given_cost = self._find_competitor(
+                        Decoder.over(chain, weights.n_labels),
+                        encoded,
+                        int(order[position]),
+                        gold,
+                        path,
+                        predicted,
+                    )
+                    given_path = True
+                # The kernel returns after so many sentences; where it does changes nothing.
+                piece = 1 if competing else _piece(order, progress)
+                stop = min(position + piece, len(order))
+                status = trainer.epoch(
+                    data, gold, importance, order, stop, given_path, given_cost, NO_LABELS, rows
                 )
-                given_path = True
-            # The kernel returns after so many sentences; where it does changes nothing.
-            piece = 1 if competing else _piece(order, progress)
-            part = order[: position + piece]
-            status = trainer.epoch(
-                data, gold, importance, part, given_path, given_cost, NO_LABELS, work, rows
-            )
-            if status == kernel.TOO_FAR:
-                raise too_far(int(order[trainer.get_position()]))
-            if progress is not None:
-                progress(trainer.get_position(), len(order))
-            given_path = status not in (kernel.DONE, kernel.NEEDS_TABLE)
-            given_cost = _UNKNOWN
-            if status == kernel.NEEDS_TABLE and tools.max_loss is not None:
-                larger_table(tools.max_loss)
-            if status == kernel.NEEDS_SPACE:
-                chain.replace_stores(*weights.grow())
-            if status != kernel.DONE and self.cost.kind == "python":
-                sentence = int(order[trainer.get_position()])
-                begin, end = encoded.starts[sentence], encoded.starts[sentence + 1]
-                given_cost = self._cost(gold[begin:end], path[: end - begin])
+                if status == kernel.TOO_FAR:
+                    raise too_far(int(order[trainer.get_position()]))
+                if progress is not None:
+                    progress(trainer.get_position(), len(order))
+                given_path = status not in (kernel.DONE, kernel.NEEDS_TABLE)
+                given_cost = _UNKNOWN
+                if status == kernel.NEEDS_TABLE and tools.own.max_loss is not None:
+                    larger_table(tools.own.max_loss)
+                if status == kernel.NEEDS_SPACE:
+                    chain.replace_stores(*weights.grow())
+                if status != kernel.DONE and self.cost.kind == "python":
+                    sentence = int(order[trainer.get_position()])
+                    begin, end = encoded.starts[sentence], encoded.starts[sentence + 1]
+                    given_cost = self._cost(gold[begin:end], path[: end - begin])
+
+        if tools.ahead is None:
+            train()
+        else:
+            tools.ahead.give(data, gold, order, NO_LABELS, len(tools.helpers) > 0)
+            others = [hand.competitor for hand in tools.helpers]
+            with helpers.helping(tools.ahead, others, len(order)):
+                train()
         wrong, wrong_tokens, updates, cost, loss, squared_loss = trainer.totals()
         if competing:  # the kernel counted against the competitor, which need not be the prediction
             wrong, wrong_tokens, cost = predicted.sentences, predicted.tokens, sum(predicted.costs)
@@ -356,50 +392,79 @@ class ChainLearner:
             order=order if record else None,
             record=rows if record else None,
         )
-        last = predicted.path if competing else path if predicting else guess
+        last = predicted.path
+        if not competing:
+            last = path if self.update == "prediction-based" else tools.own.guess
         return done, last[: int(lengths[order[-1]]) if len(order) else 0].copy()
 
-    def tools(self, weights: TrainingWeights, size: Size, again: bool) -> Tools:
+    def tools(self, weights: TrainingWeights, size: Size, again: bool, helpers: int = 0) -> Tools:
         """What training works with, for sentences of at most this size.
 
         again : whether some labels are not given, so that sentences are decoded again
+        helpers : how many threads there are besides the one that trains
         """
         chain = training_chain(weights, self.rules)
         longest = max(1, size.tokens)
-        right, guess, rival = np.zeros((3, longest), np.int32)
-        competing = self._looks_among_nbest
-        costs, max_loss, n_labels = None, None, weights.n_labels
-        if self.update in _OF_SUMS:
-            costs = self.cost.by_label(n_labels, padded(n_labels))
-        elif self.update == "max-loss" and not competing:
-            costs = self.cost.in_units(n_labels, padded(n_labels))
-            max_loss, _ = max_loss_search(costs, self.cost.unit, n_labels, longest)
+        looks_ahead = self.lookahead != 1 and self._can_look_ahead
+        hands = [
+            self._hand(chain, weights.n_labels, longest, again)
+            for _ in range(1 + helpers * looks_ahead)
+        ]
+        ahead = new_block(longest, self.update != "prediction-based") if looks_ahead else None
+        auto = self.lookahead == AUTO
         trainer = kernel.Trainer(
             chain=chain,
-            update=kernel.UPDATES["prediction-based" if competing else self.update],
-            max_loss=max_loss,
+            own=hands[0].competitor,
+            ahead=ahead,
+            block=1 if auto else self.lookahead,
+            expected=EXPECTED if auto else 0.0,
             step=STEPS[ALGORITHMS[self.algorithm]],
             C=self.C,
-            cost_kind=kernel.COSTS[self.cost.kind],
-            cost=self.cost.matrix,
             trans=weights.transitions.reshape(-1),
             trans_sums=weights.transition_sums.reshape(-1),
             trans_gains=weights.transition_gains.reshape(-1),
             delta=_difference(size.features),
             pair_delta=_difference(size.pair_features),
             trans_delta=_difference(size.tokens),
-            right=right,
-            guess=guess,
-            rival=rival,
+            right=np.zeros(longest, np.int32),
             averaging=self.average,
             second_order=weights.second_order,
             clock=weights.clock_array,
         )
-        again = again or costs is not None
-        work, path = scratch(weights.n_labels, longest, again, costs)
         return Tools(
-            self, weights.transitions, size, again, chain, trainer, max_loss, work, path, guess
+            self,
+            weights.transitions,
+            size,
+            again,
+            chain,
+            trainer,
+            ahead,
+            hands[0],
+            tuple(hands[1:]),
         )
+
+    def _hand(self, chain: Chain, n_labels: int, longest: int, again: bool) -> Hand:
+        """What one thread finds competitors with, in sentences of at most `longest` tokens."""
+        guess, rival = np.zeros((2, longest), np.int32)
+        competing = self._looks_among_nbest
+        costs, max_loss = None, None
+        if self.update in _OF_SUMS:
+            costs = self.cost.by_label(n_labels, padded(n_labels))
+        elif self.update == "max-loss" and not competing:
+            costs = self.cost.in_units(n_labels, padded(n_labels))
+            max_loss, _ = max_loss_search(costs, self.cost.unit, n_labels, longest)
+        work, path = scratch(n_labels, longest, again or costs is not None, costs)
+        competitor = Competitor(
+            chain=chain,
+            update=COMPETITORS["prediction-based" if competing else self.update],
+            max_loss=max_loss,
+            cost_kind=COSTS[self.cost.kind],
+            cost=self.cost.matrix,
+            guess=guess,
+            rival=rival,
+            work=work,
+        )
+        return Hand(competitor, max_loss, path, guess)
 
     def _batch_epoch(
         self,
@@ -469,6 +534,17 @@ class ChainLearner:
         )
         last = slice(*encoded.starts[order[-1] : order[-1] + 2]) if len(order) else slice(0)
         return done, predicted[last]
+
+    @cached_property
+    def serial(self) -> ChainLearner:
+        """The same, one sentence at a time: for lessons, where each is met by what was just
+        learned."""
+        return self if self.lookahead == 1 else replace(self, lookahead=1)
+
+    @property
+    def _can_look_ahead(self) -> bool:
+        """Whether competitors are found by the kernel, one sentence independent of the other."""
+        return self.batch_size == 1 and not self._looks_among_nbest
 
     @property
     def _looks_among_nbest(self) -> bool:

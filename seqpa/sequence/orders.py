@@ -14,13 +14,11 @@ from threading import Event
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seqpa.sequence.learner import ChainLearner
+from seqpa.sequence.sparse_weights import WeightSpace
 from seqpa.sequence.training import TrainingData, TrainingState, run
-from seqpa.sequence.weights import FrozenWeights, TrainingWeights, padded
-
-Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+from seqpa.sequence.weights import FrozenWeights, TrainingWeights
 
 
 def mean_of_orders(
@@ -105,38 +103,9 @@ def mean(all_weights: Sequence[FrozenWeights]) -> FrozenWeights:
     -------
     FrozenWeights
     """
-    some = all_weights[0]
-    K, n_features = some.n_labels, len(some.rows)
-    n_pairs = None if some.pair_rows is None else len(some.pair_rows)
-    made = TrainingWeights(K, n_features, n_pairs)
-    transitions = n_features * K
-    pairs = transitions + K * K
+    space = WeightSpace.of(all_weights[0])
+    made = space.weights(np.zeros(0, np.int64), np.zeros(0))
     for weights in all_weights:
-        features, labels, values = _entries(weights.rows, weights.arena, K)
-        keys, amounts = [features * K + labels], [values]
-        keys.append(transitions + np.arange(K * K))
-        amounts.append(weights.transitions.reshape(-1).astype(np.float64))
-        if weights.pair_rows is not None and weights.pair_arena is not None:
-            width = padded(K)
-            features, labels, values = _entries(weights.pair_rows, weights.pair_arena, K * width)
-            keys.append(pairs + features * K * K + labels // width * K + labels % width)
-            amounts.append(values)
-        together = np.concatenate(keys)
-        order = np.argsort(together, kind="stable")
-        shares = np.concatenate(amounts)[order] / len(all_weights)
-        made.scatter(transitions, pairs, together[order], shares, 0.0)
+        keys, values = space.entries(weights)
+        space.add(made, keys, values / len(all_weights))
     return made.freeze(False)
-
-
-def _entries(rows: NDArray[np.int32], arena: NDArray[np.float32], n_labels: int) -> Entries:
-    """Feature, label and weight of all that a store has; rows are sparse or dense."""
-    sparse, dense = np.flatnonzero(rows[:, 1] > 0), np.flatnonzero(rows[:, 1] < 0)
-    sizes = rows[sparse, 1].astype(np.int64)
-    ends = np.cumsum(sizes)
-    within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - sizes, sizes)
-    at = np.repeat(rows[sparse, 0].astype(np.int64), sizes) + 2 * within
-    whole = rows[dense, 0].astype(np.int64)[:, None] + np.arange(n_labels)
-    features = np.concatenate([np.repeat(sparse, sizes), np.repeat(dense, n_labels)])
-    labels = np.concatenate([arena[at].astype(np.int64), np.tile(np.arange(n_labels), len(dense))])
-    values = np.concatenate([arena[at + 1], arena[whole.reshape(-1)]]).astype(np.float64)
-    return features, labels, values

@@ -206,6 +206,28 @@ class TagDictionary:
         self._entries.update(new)
         return changed
 
+    def add_counts(self, counts: Mapping[str, Mapping[str, int]]) -> None:
+        """Add what was counted elsewhere.
+
+        Parameters
+        ----------
+        counts : mapping
+            Of another dictionary (`counts`).
+
+        Examples
+        --------
+        >>> known = TagDictionary()
+        >>> _ = known.add(["so", "it"], ["A", "P"])
+        >>> known.add_counts({"so": {"A": 1, "R": 2}})
+        >>> known.counts
+        {'so': {'A': 2, 'R': 2}, 'it': {'P': 1}}
+        """
+        for word, more in counts.items():
+            own = self._copied(word)
+            for label, n in more.items():
+                own[label] = own.get(label, 0) + n
+            self._entries[word] = own, None, -1
+
     def _with(
         self, words: Iterable[str], labels: Iterable[str | None]
     ) -> dict[str, tuple[Counts, int]]:

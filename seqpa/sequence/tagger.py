@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel.strings import spell
+from seqpa.display import LiveCurve, in_notebook
 from seqpa.errors import SeqpaError, did_you_mean, not_trained
 from seqpa.model import ModelFile, load_state, read_model, save_model, save_state
 from seqpa.schemes import boundaries, marks_spans
@@ -61,6 +62,10 @@ _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 4
 _SHORT.maxstring = _SHORT.maxother = 60
 
 
+def _print_epoch(epoch: Epoch, epochs: int) -> None:
+    print(epoch_line(epoch, epochs), flush=True)
+
+
 class SequenceTagger:
     """A first-order sequence tagger, trained online with passive-aggressive updates.
 
@@ -96,7 +101,8 @@ class SequenceTagger:
     average : report the mean of all weight vectors instead of the last
     constraints : None, "bio", "bioes", or {"forbidden": pairs, "required": {label: followers}}
     random_state : None, an int or a generator; the order of the sentences
-    n_jobs : threads for tagging; results do not depend on it
+    n_jobs : threads for tagging, and for training where `lookahead` is not 1; results do not depend
+        on it
     cutoff : leave out features seen fewer times in training
     n_best : candidates of the update "n-best"
     patience : stop after so many epochs without a better dev score; None goes on to the end
@@ -121,6 +127,11 @@ class SequenceTagger:
     seeds : int
         Train on so many random orders of the sentences, at the same time where there are cores, and
         tag with the mean of their weights: steadier, often a little better, as fast in tagging
+    lookahead : 1, "auto" or int
+        So many sentences are decoded with the same weights, on `n_jobs` threads, before the first
+        of them moves the weights. 1 is the serial algorithm of the papers, whatever `n_jobs` is;
+        "auto" looks as far as some eight updates go (docs/scaling.md has what it costs in
+        accuracy). The result depends on this number, never on the threads.
 
     Attributes
     ----------
@@ -162,6 +173,7 @@ class SequenceTagger:
         calibration: str = "dev",
         stages: int = 1,
         seeds: int = 1,
+        lookahead: int | str = 1,
     ) -> None:
         self.features = features
         self.columns = columns
@@ -186,6 +198,7 @@ class SequenceTagger:
         self.calibration = calibration
         self.stages = stages
         self.seeds = seeds
+        self.lookahead = lookahead
         self._learned = Learned()
         self._values: dict[str, Any] = {}
 
@@ -214,7 +227,7 @@ class SequenceTagger:
         sample_weight : None, or a number for each sentence
             Scales C; None takes the weights of a corpus that has some.
         verbose : int
-            1 prints a line for each epoch.
+            1 prints a line for each epoch; in a notebook, curves grow with each.
         documents : None, or a list
             For each sentence the name of its document, for `elsewhere` in templates and for two
             stages; where nothing is known of documents, all sentences are one.
@@ -224,14 +237,21 @@ class SequenceTagger:
         SequenceTagger
             Itself.
         """
-        told = partial(print, flush=True) if verbose else None
+        told: Callable[[str], None] | None = None
+        show: Callable[[Epoch], None] | None = None
+        if verbose and in_notebook():
+            curve = LiveCurve(self.epochs)
+            told, show = curve.tell, curve.show
+        elif verbose:
+            told = partial(print, flush=True)
+            show = partial(_print_epoch, epochs=self.epochs)
         epochs = self.training(
             X, y, dev, sample_weight=sample_weight, documents=documents, told=told
         )
         del X, y  # a corpus that nobody else holds goes when it is encoded
         for epoch in epochs:
-            if verbose:
-                print(epoch_line(epoch, self.epochs), flush=True)
+            if show is not None:
+                show(epoch)
         return self
 
     def training(
@@ -328,6 +348,7 @@ class SequenceTagger:
             shuffle=self.shuffle,
             record=record,
             progress=progress,
+            n_jobs=int(self.n_jobs),
         )
         seen_with = self._what_is_seen()
         try:
@@ -595,13 +616,43 @@ class SequenceTagger:
                 self.n_best,
                 self.average,
                 batch_size,
+                self.lookahead,
             )
 
         if not (isinstance(self.cost, str) or callable(self.cost)):
             return make()  # a table may have been changed in place
         learning = (self.algorithm, self.C, self.update, self.n_best, self.average, self.batch_size)
-        key = (*learning, online, self.cost, self.constraints, labels)
+        key = (*learning, self.lookahead, online, self.cost, self.constraints, labels)
         return self._learned.learner(key, make)
+
+    def learner_for(self, labels: list[str]) -> ChainLearner:
+        """What makes the epochs of this tagger's training, for these labels.
+
+        Parameters
+        ----------
+        labels : list of str
+            In the order of their numbers.
+
+        Returns
+        -------
+        ChainLearner
+        """
+        return self._learner(labels)
+
+    def settle_on(self, trained: Trained) -> SequenceTagger:
+        """Tag with what was learned elsewhere, with the same parameters.
+
+        Parameters
+        ----------
+        trained : Trained
+
+        Returns
+        -------
+        SequenceTagger
+            Itself.
+        """
+        self._learned = Learned(trained=trained, seen_with=self._what_is_seen())
+        return self
 
     @staticmethod
     def _nonempty(flat: list[str | None]) -> list[str | None]:

@@ -64,6 +64,27 @@ class Tagging:
                     self._made = walk, Decoder(weights, rules)
         return self._made
 
+    @property
+    def encoder(self) -> FeatureEncoder | None:
+        """What makes features of the words of sentences, if nothing else has a part in it."""
+        source = self._source
+        alone = source.chain is None and source.first is None and source.function is None
+        encoder = source.encoder
+        return encoder if alone and isinstance(encoder, FeatureEncoder) else None
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels, by number."""
+        return self._labels
+
+    def buffers(self, longest: int, n_tokens: int) -> Buffers:
+        """A thread's memory for sentences of at most `longest` tokens, so many tokens at a time."""
+        walk, decoder = self._ready()
+        encoder = self.encoder
+        assert walk is not None
+        assert encoder is not None
+        return Buffers(encoder, walk, decoder, max(self._run, longest), n_tokens)
+
     def encoded(self, X: Any) -> Encoded:
         """The sentences by the numbers of all their features."""
         return self._source.transform(X)
@@ -111,11 +132,11 @@ class Tagging:
             run = max(run, int(np.diff(starts).max()))  # no sentence is cut
 
         def labels(some: slice) -> list[list[str]]:
-            buffers: _Buffers | None = getattr(self._own, "buffers", None)
+            buffers: Buffers | None = getattr(self._own, "buffers", None)
             seen = around(starts, some, encoder.reach)
             numbered = int(starts[seen.stop] - starts[seen.start])
             if buffers is None or buffers.run < run or buffers.numbered < numbered:
-                buffers = _Buffers(encoder, walk, decoder, run, numbered)
+                buffers = Buffers(encoder, walk, decoder, run, numbered)
                 if run == self._run:
                     self._own.buffers = buffers
             return buffers.tag(columns, starts, documents, some, fixed, self._labels)
@@ -169,7 +190,7 @@ def cut(starts: NDArray[np.int64], size: int) -> list[slice]:
     return runs
 
 
-class _Buffers:
+class Buffers:
     """One thread's memory to tag sentences in runs of at most `run` tokens, of at most `numbered`
     that are numbered together."""
 
@@ -184,8 +205,8 @@ class _Buffers:
         self.run = run
         self.numbered = max(run, _NUMBERED, numbered)
         self._encoder = encoder
-        self._ids = encoder.buffer_for_words(self.numbered)
-        self._words = encoder.words(self._ids)
+        self.ids = encoder.buffer_for_words(self.numbered)
+        self.words = encoder.words(self.ids)
         indptr, features, work = encoder.features.buffers_for(run)
         pairs = pair_indptr = pair_features = None
         if encoder.pairs is not None:
@@ -194,10 +215,11 @@ class _Buffers:
             work = max(work, more, key=len)
         memory, _ = scratch(decoder.n_labels, run)
         no_starts = np.zeros(1, np.int64)
+        self._labels = np.zeros(run, np.int32)
         self._runner = Runner(
-            ids=self._ids,
+            ids=self.ids,
             last=np.zeros(REMEMBERED, np.int32),
-            words=self._words,
+            words=self.words,
             table=walk,
             pair_table=pairs,
             work=work,
@@ -216,7 +238,7 @@ class _Buffers:
             ),
             chain=decoder.chain,
             scratch=memory,
-            labels=np.zeros(run, np.int32),
+            labels=self._labels,
         )
 
     def tag(
@@ -231,7 +253,7 @@ class _Buffers:
         """The labels of the sentences `some`, numbered together with those that are looked at."""
         seen = around(starts, some, self._encoder.reach)
         self._encoder.number_run(
-            self._runner, self._ids, self._words, columns, starts, documents, seen
+            self._runner, self.ids, self.words, columns, starts, documents, seen
         )
         begin = starts[seen.start]
         places = starts[some.start : some.stop + 1]
@@ -245,3 +267,14 @@ class _Buffers:
                 raise no_legal_sequence(some.start + run.start + bad, fixed is not None)
             found += self._runner.spell(labels)
         return found
+
+    def label_numbers(self, starts: NDArray[np.int64]) -> NDArray[np.int32] | None:
+        """The labels of sentences whose words were numbered, from the first of `ids` on; None
+        where one has no legal labels."""
+        out = np.empty(starts[-1], np.int32)
+        for run in cut(starts, self.run):
+            own = starts[run.start : run.stop + 1]
+            if self._runner.tag(own, own - own[0] if own[0] else own, NO_LABELS) >= 0:
+                return None
+            out[own[0] : own[-1]] = self._labels[: own[-1] - own[0]]
+        return out

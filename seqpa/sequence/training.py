@@ -11,8 +11,9 @@ import time
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import Any, cast
 
@@ -24,6 +25,7 @@ from seqpa.data.labels import labelled_tokens
 from seqpa.errors import SeqpaError, SeqpaWarning
 from seqpa.evaluate import evaluate
 from seqpa.schemes import are_chunk_labels
+from seqpa.sequence.ahead import Helpers
 from seqpa.sequence.bench import Bench
 from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.decoder import Decoder, check_given
@@ -207,6 +209,7 @@ def run(
     record: bool,
     progress: Progress | None = None,
     dev_encoded: Encoded | None = None,
+    n_jobs: int = 1,
 ) -> Iterator[Epoch]:
     """Train from where `state` stands until it is over, a record for each epoch.
 
@@ -230,23 +233,47 @@ def run(
         Is told within an epoch how many sentences are done, and of how many.
     dev_encoded : Encoded, optional
         The sentences of `dev`, if they are encoded already.
+    n_jobs : int
+        Threads, where the learner looks ahead; they are made once, and end with the training.
     """
+    with Helpers(n_jobs - 1 if learner.lookahead != 1 else 0) as helpers:
+        yield from _epochs(
+            state,
+            learner,
+            data,
+            dev,
+            dev_encoded,
+            partial(state.is_over, epochs, patience),
+            shuffle,
+            partial(learner.epoch, record=record, progress=progress, helpers=helpers),
+        )
+
+
+def _epochs(
+    state: TrainingState,
+    learner: ChainLearner,
+    data: TrainingData,
+    dev: tuple[Any, list[list[str]]] | None,
+    dev_encoded: Encoded | None,
+    is_over: Callable[[], bool],
+    shuffle: bool,
+    train: Callable[..., Epoch],
+) -> Iterator[Epoch]:
     metric = "accuracy" if dev is None else dev_metric(state.labels, dev[1])
     n = len(data.encoded.starts) - 1
     state.bench = Bench()
     if dev is not None and dev_encoded is None:
         dev_encoded = state.source.transform(dev[0])
-    while not state.is_over(epochs, patience):
+    while not is_over():
         order = state.rng.permutation(n) if shuffle else np.arange(n)
         begun = time.perf_counter()
-        done = learner.epoch(
+        done = train(
             state.weights,
             data.encoded,
             data.gold,
             data.without_zeros(order.astype(np.int64)),
-            record,
-            data.importance,
-            progress,
+            importance=data.importance,
+            bench=state.bench,
         )
         seconds = time.perf_counter() - begun
         if state.epoch == 0:
@@ -290,6 +317,7 @@ def lesson(
     predicted : (tokens,) array
         The labels that were predicted for the last sentence that is new.
     """
+    learner = learner.serial
     order = data.without_zeros(np.arange(len(data.encoded.starts) - 1, dtype=np.int64))
     one = len(order) == 1
     if not replayed or not len(order):

@@ -1,0 +1,328 @@
+"""Training in shards: what it costs in quality, what it gains in time, on workers of one machine.
+
+python benchmarks/cluster.py --data DIR [--quick] [--write] [--only quality|speed|tagging]
+
+Quality: shards × epochs beside serial training, three seeds, every corpus at hand; the shards are
+trained in this process, which gives the same models. Speed: a grown corpus (corpora/generate.py) of
+ten million tokens in files, one local worker against two, as ratios. Tagging: files in, files out,
+likewise. What was measured of time and traffic goes to cluster.json, from which cluster_model.py
+computes larger clusters. `--quick` takes small corpora, to try it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from jobs import TASKS
+from results import machine, table, write
+
+SEEDS = (1, 2, 3)
+SHARDS = (1, 2, 4, 8)
+EPOCHS = (5, 10, 20)
+CORPORA = ("conll2000", "ptb", "wnut17")
+UPDATES = ("near-max-loss", "loss-augmented")
+TOKENS = 10_000_000
+TOKENS_A_SENTENCE = 13.5  # of the generator, about
+FILES = 8
+GENERATOR = Path(__file__).parents[1] / "corpora" / "generate.py"
+MEASURED = Path(__file__).with_name("cluster.json")
+PICTURE = Path(__file__).with_name("cluster-shards.png")
+
+
+# Quality: everything in this process
+
+
+def curve(tagger: Any, train: Any, test: Any) -> list[float]:
+    """The score after each epoch, in percent."""
+    return [100 * epoch.dev_score for epoch in tagger.training(train, dev=test)]
+
+
+def quality(
+    data: Path, quick: bool
+) -> tuple[list[dict[str, Any]], dict[tuple[str, str, str], list[float]]]:
+    """Rows of scores and the curves behind them; the mean over the seeds."""
+    from seqpa import SequenceTagger
+    from seqpa.cluster import DaskSequenceTagger
+    from seqpa.cluster.executors import Inline
+
+    epochs = 4 if quick else max(EPOCHS)
+    seeds = SEEDS[:1] if quick else SEEDS
+    curves: dict[tuple[str, str, str], list[float]] = {}
+    rows = []
+    for name in CORPORA[:1] if quick else CORPORA:
+        task = TASKS[name]
+        if not (data / task.train).exists():
+            print(f"{name}: is not in {data}, left out")
+            continue
+        train, test = task.read(data / task.train, 8 if quick else 1), task.read(data / task.test)
+        for update in UPDATES:
+            own: dict[str, Any] = {
+                "features": task.preset,
+                "columns": task.columns,
+                "epochs": epochs,
+                "update": update,
+                "calibration": "none",
+            }
+            makers: dict[str, Any] = {"serial": lambda own=own, **k: SequenceTagger(**own, **k)}
+            for shards in SHARDS:
+                for deal in ("each-round", "once") if shards > 1 else ("once",):
+                    makers[f"{shards} {deal}"] = lambda own=own, shards=shards, deal=deal, **k: (
+                        DaskSequenceTagger(Inline(), shards=shards, deal=deal, **own, **k)
+                    )
+            for label, make in makers.items():
+                found = [curve(make(random_state=seed), train, test) for seed in seeds]
+                mean = [statistics.mean(each) for each in zip(*found, strict=True)]
+                curves[name, update, label] = mean
+                marks = [e for e in EPOCHS if e <= epochs] or [epochs]
+                rows.append({"corpus": name, "update": update, "shards": label, "scores": mean})
+                print(name, update, label, *(f"{mean[e - 1]:.2f}" for e in marks), flush=True)
+    return rows, curves
+
+
+def quality_tables(rows: list[dict[str, Any]]) -> str:
+    epochs = len(rows[0]["scores"])
+    marks = [e for e in EPOCHS if e <= epochs] or [epochs]
+    text = []
+    for update in UPDATES:
+        own = [row for row in rows if row["update"] == update]
+        corpora = list(dict.fromkeys(row["corpus"] for row in own))
+        head = ["shards", *(f"{name}, {e} epochs" for name in corpora for e in marks)]
+        cells = []
+        for label in dict.fromkeys(row["shards"] for row in own):
+            scores = {row["corpus"]: row["scores"] for row in own if row["shards"] == label}
+            cells.append([label, *(f"{scores[c][e - 1]:.2f}" for c in corpora for e in marks)])
+        text.append(f"Updates {update}:\n\n{table(head, cells)}")
+        text.append(equal_time(own, corpora))
+    return "\n\n".join(text)
+
+
+def equal_time(rows: list[dict[str, Any]], corpora: list[str]) -> str:
+    """At equal time S shards on S workers make S times the epochs of the serial training."""
+    lines = []
+    for name in corpora:
+        scores = {row["shards"]: row["scores"] for row in rows if row["corpus"] == name}
+        total = len(scores["serial"])
+        parts = []
+        for shards in SHARDS[1:]:
+            if shards > total:
+                continue
+            few = total // shards
+            mixed = scores[f"{shards} each-round"][few * shards - 1]
+            parts.append(f"{shards} shards {mixed:.2f} against {scores['serial'][few - 1]:.2f}")
+        lines.append(f"{name}: " + ", ".join(parts))
+    return (
+        f"At equal time, if the work is shared evenly ({total} epochs in shards, that many divided "
+        "by the shards in series): " + "; ".join(lines) + "."
+    )
+
+
+def draw(curves: dict[tuple[str, str, str], list[float]], path: Path) -> None:
+    from seqpa.experiments.figures import COLOURS, LINES, panels
+
+    corpora = list(dict.fromkeys(name for name, _, _ in curves))
+    figure, axes = panels(len(UPDATES), len(corpora), width=4.6, height=3.6)
+    for row, update in enumerate(UPDATES):
+        for column, name in enumerate(corpora):
+            own = axes[row, column]
+            labels = ["serial", *(f"{s} each-round" for s in SHARDS[1:])]
+            for place, label in enumerate(labels):
+                scores = curves[name, update, label]
+                shown = "serial" if label == "serial" else f"{label.split()[0]} shards"
+                own.plot(
+                    range(1, len(scores) + 1),
+                    scores,
+                    color=COLOURS[place],
+                    linestyle=LINES[place],
+                    label=shown,
+                    linewidth=2,
+                )
+            best = max(curves[name, update, "serial"])
+            own.set_ylim(best - 4, best + 0.5)
+            own.set_title(f"{name}, {update}")
+            own.set_xlabel("epochs")
+            own.set_ylabel("test score")
+            own.legend(frameon=False, fontsize=9)
+    figure.savefig(path, dpi=110)
+
+
+# Speed: real workers
+
+
+@contextmanager
+def grown(tokens: int) -> Iterator[tuple[list[str], int]]:
+    """Files with about so many tokens, which go at the end; and how many there are."""
+    folder = Path(tempfile.mkdtemp(prefix="seqpa-cluster-"))
+    try:
+        each = max(1, round(tokens / TOKENS_A_SENTENCE / FILES))
+        for i in range(FILES):
+            command = [sys.executable, str(GENERATOR), "--sentences", str(each)]
+            command += ["--seed", str(i + 1), "--vocabulary", "30000"]
+            subprocess.run([*command, "-o", str(folder / f"{i}.conll")], check=True)
+        files = [str(folder / f"{i}.conll") for i in range(FILES)]
+        yield files, sum(tokens_of(Path(f)) for f in files)
+    finally:
+        shutil.rmtree(folder)
+
+
+def tokens_of(path: Path) -> int:
+    with path.open() as stream:
+        return sum(1 for line in stream if line.strip())
+
+
+def traffic(data: Path, quick: bool) -> list[dict[str, float]]:
+    """Bytes of the weights and of a shard's difference after some rounds on real text, by size."""
+    from seqpa.cluster import DaskSequenceTagger
+    from seqpa.cluster.executors import Inline
+
+    task = TASKS["conll2000"]
+    found = []
+    for share in (16, 8, 4) if quick else (16, 8, 4, 2, 1):
+        train = task.read(data / task.train, share)
+        tagger = DaskSequenceTagger(
+            Inline(), shards=1, features=task.preset, columns=task.columns, epochs=4
+        )
+        tagger.random_state = 1
+        tagger.fit(train)
+        last = tagger.rounds_[-1]
+        found.append({"tokens": train.n_tokens, "weights": last.sent, "moved": last.received})
+    return found
+
+
+def speed(tokens: int, epochs: int) -> dict[str, Any]:
+    """Rounds on one worker and on two; the shards are two each time, and the model the same."""
+    from seqpa.cluster import DaskSequenceTagger, Files
+    from seqpa.cluster.executors import connected
+
+    found: dict[str, Any] = {"runs": []}
+    reading = {"columns": ["word", "label", "_"]}
+    with grown(tokens) as (files, n_tokens):
+        for workers in (1, 2):
+            with connected(f"local:{workers}") as client:
+                tagger = DaskSequenceTagger(
+                    client, shards=2, features="pos", epochs=epochs, random_state=1, deal="once"
+                )
+                begun = time.perf_counter()
+                seconds = []
+                for _ in tagger.training(Files(files, reading), told=print):
+                    seconds.append(time.perf_counter() - begun)
+                rounds = [
+                    {
+                        "seconds": cost.seconds,
+                        "worked": cost.worked,
+                        "sent": cost.sent,
+                        "received": cost.received,
+                        "efficiency": cost.efficiency,
+                    }
+                    for cost in tagger.rounds_
+                ]
+                before = seconds[0] - rounds[0]["seconds"]
+                run = {"workers": workers, "shards": 2, "before": before, "rounds": rounds}
+                found["runs"].append(run)
+    found["tokens"] = n_tokens
+    return found
+
+
+def speed_table(found: dict[str, Any]) -> str:
+    rows = []
+    one = None
+    for run in found["runs"]:
+        seconds = statistics.median(r["seconds"] for r in run["rounds"])
+        one = one or (seconds, run["before"])
+        efficiency = one[0] / seconds / run["workers"]
+        moved = statistics.median(r["sent"] + r["received"] for r in run["rounds"]) / 1e6
+        rows.append(
+            [
+                str(run["workers"]),
+                f"{seconds / one[0]:.2f} ×",
+                f"{efficiency:.2f}",
+                f"{run['before'] / one[1]:.2f} ×",
+                f"{moved:.0f} MB",
+            ]
+        )
+    head = ["workers", "time of a round", "efficiency", "reading and numbering", "moved a round"]
+    return f"{found['tokens']:,} tokens, two shards:\n\n" + table(head, rows)
+
+
+def tagging(tokens: int) -> str:
+    """Files in, files out, with one worker and with two, the model loaded already."""
+    from seqpa import SequenceTagger
+    from seqpa.cluster.executors import OnDask, connected
+    from seqpa.cluster.tagging import TaggingOptions, tag_files
+    from seqpa.data import read
+
+    seconds = {}
+    with grown(tokens) as (files, n_tokens):
+        folder = Path(files[0]).parent
+        model = folder / "m.safetensors"
+        corpus = read(files[0], columns=["word", "label", "_"])[:20_000]
+        SequenceTagger("pos", epochs=2, random_state=1).fit(corpus).save(model)
+        options = TaggingOptions({"columns": ["word", "_", "_"]})
+        for workers in (1, 2):
+            with connected(f"local:{workers}") as client:
+                executor = OnDask(client)
+                tag_files(executor, model, files[:workers], folder / f"warm{workers}", options)
+                begun = time.perf_counter()
+                tag_files(executor, model, files, folder / f"out{workers}", options)
+                seconds[workers] = time.perf_counter() - begun
+    ratio = seconds[1] / seconds[2]
+    return (
+        f"Tagging {n_tokens:,} tokens in {FILES} files: two workers are {ratio:.2f} × as fast as "
+        f"one ({n_tokens / seconds[2] / 1e6:.2f} million tokens/s from file to file)."
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    add = parser.add_argument
+    add("--data", type=Path, default=os.environ.get("SEQPA_DATA"), help="folder of the corpora")
+    add("--quick", action="store_true", help="small corpora, to try it")
+    add("--write", action="store_true", help="write RESULTS.md, cluster.json and the picture")
+    add("--only", choices=("quality", "speed", "tagging"))
+    add("--tokens", type=int, help=f"of the grown corpus; {TOKENS:,} unless --quick")
+    options = parser.parse_args()
+    tokens = options.tokens or (200_000 if options.quick else TOKENS)
+    parts = {}
+    if options.only in (None, "speed"):
+        found = speed(tokens, 3)
+        if options.data is not None and (options.data / TASKS["conll2000"].train).exists():
+            found["traffic"] = traffic(options.data, options.quick)
+        parts["Time on workers"] = speed_table(found)
+        print(parts["Time on workers"])
+        if options.write or options.quick:
+            path = MEASURED if options.write else Path(tempfile.gettempdir()) / MEASURED.name
+            path.write_text(json.dumps(found, indent=1) + "\n")
+            print(f"measured points are in {path}")
+    if options.only in (None, "tagging"):
+        parts["Tagging"] = tagging(tokens // 4)
+        print(parts["Tagging"])
+    if options.only in (None, "quality"):
+        if options.data is None:
+            parser.error("--data is needed for the quality of shards")
+        rows, curves = quality(options.data, options.quick)
+        parts["Quality"] = quality_tables(rows)
+        print(parts["Quality"])
+        if options.write:
+            draw(curves, PICTURE)
+            parts["Quality"] += "\n\n![Scores by epochs and shards](cluster-shards.png)"
+    if options.write:
+        told = machine("numpy", "dask", "distributed")
+        for name, text in parts.items():
+            write(f"Shards and workers: {name.lower()}", f"{told}\n\n{text}")
+
+
+if __name__ == "__main__":
+    main()

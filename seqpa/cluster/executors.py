@@ -1,0 +1,326 @@
+"""Who runs the tasks: a Dask cluster, or this very process.
+
+Both give the same results. With Dask a task is submitted with all that it needs, so that the
+scheduler can have it done again when a worker is lost; no task is pinned to a worker, and what is
+waited for has a limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Protocol
+from uuid import uuid4
+
+import seqpa
+from seqpa.cluster.tasks import checked, same
+from seqpa.errors import SeqpaError
+
+Told = Callable[[str], None]
+TIMEOUT = 60.0  # seconds without a worker, or without the scheduler
+_TICK = 0.5
+# Ctrl-C on a terminal reaches every process of a command; only the client answers it.
+_UNINTERRUPTED = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+_TIMES_UP = (TimeoutError, asyncio.TimeoutError)  # one and the same from Python 3.11 on
+
+
+class Executor(Protocol):
+    """What runs tasks; whatever it is, results depend on the tasks alone."""
+
+    told: Told | None
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Have a task done; arguments may be what earlier calls returned, or lists of it."""
+
+    def results(
+        self, handles: Sequence[Any], done: Callable[[int], None] | None = None
+    ) -> list[Any]:
+        """The results, in the order of the handles; `done` is told the number of each that ends."""
+
+    def slots(self) -> int:
+        """How many tasks can run at a time."""
+
+    def check(self) -> None:
+        """Raise a SeqpaError where a worker cannot do the work."""
+
+    def check_memory(self, nbytes: int, what: str) -> None:
+        """Raise a SeqpaError where a worker has less memory than a task needs."""
+
+
+class Inline:
+    """Runs every task in this process, when it is submitted.
+
+    Examples
+    --------
+    >>> inline = Inline()
+    >>> inline.results([inline.submit(sum, [1, inline.submit(abs, -4)])])
+    [5]
+    """
+
+    def __init__(self, told: Told | None = None) -> None:
+        self.told = told
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run a task."""
+        return function(*arguments)
+
+    def results(
+        self, handles: Sequence[Any], done: Callable[[int], None] | None = None
+    ) -> list[Any]:
+        """The results: the handles."""
+        for i in range(len(handles)):
+            if done is not None:
+                done(i)
+        return list(handles)
+
+    def slots(self) -> int:
+        """One."""
+        return 1
+
+    def check(self) -> None:
+        """Nothing can be wrong."""
+
+    def check_memory(self, nbytes: int, what: str) -> None:
+        """Nobody knows a limit."""
+
+
+class OnDask:
+    """Runs tasks on a Dask cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    told : callable, optional
+        Is told in a line when a worker is lost.
+    timeout : float
+        After so many seconds without any worker, or without the scheduler, the work is given up.
+    """
+
+    def __init__(self, client: Any, told: Told | None = None, timeout: float = TIMEOUT) -> None:
+        self.client = client
+        self.told = told
+        self.timeout = timeout
+        self._workers = set(self._info())
+        self._alone_since: float | None = None
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Have a task done on the cluster."""
+        with warnings.catch_warnings():
+            # Weights go with the task, or they would be lost with a worker.
+            warnings.filterwarnings("ignore", "Sending large graph")
+            # By the part before the dash the scheduler knows how long such tasks take.
+            key = f"{function.__name__}-{uuid4().hex}"
+            return self.client.submit(checked, seqpa.__version__, function, *arguments, key=key)
+
+    def results(
+        self, handles: Sequence[Any], done: Callable[[int], None] | None = None
+    ) -> list[Any]:
+        """The results, in the order of the handles, whatever the order in which they come."""
+        from distributed import wait
+
+        waiting = {future.key: i for i, future in enumerate(handles)}
+        try:
+            while waiting:
+                ended = [f for f in handles if f.key in waiting and f.done()]
+                for future in ended:
+                    if future.status != "finished":
+                        raise self._error(future)
+                    i = waiting.pop(future.key)
+                    if done is not None:
+                        done(i)
+                if waiting and not ended:
+                    open_ones = [f for f in handles if f.key in waiting]
+                    with suppress(*_TIMES_UP):
+                        wait(open_ones, timeout=_TICK, return_when="FIRST_COMPLETED")
+                self._look_after_workers()
+            return [self._result(future) for future in handles]
+        except BaseException:
+            with suppress(Exception):
+                self.client.cancel(list(handles), force=True)
+            raise
+
+    def _result(self, future: Any) -> Any:
+        while True:  # its worker may be lost at this very moment: then it is computed again
+            try:
+                return future.result(timeout=_TICK * 10)
+            except _TIMES_UP:
+                self._look_after_workers()
+            except SeqpaError:
+                raise
+            except Exception:
+                raise self._error(future) from None
+
+    def _error(self, future: Any) -> SeqpaError:
+        """What went wrong with a task, in one line."""
+        from distributed.scheduler import KilledWorker
+
+        if future.status in ("cancelled", "lost"):
+            return SeqpaError(
+                f"{self.name}: the scheduler was lost or restarted, and the work with it: "
+                f"--resume goes on from the last round"
+            )
+        error = future.exception(timeout=self.timeout)
+        if isinstance(error, SeqpaError):
+            return error
+        if isinstance(error, KilledWorker):
+            return SeqpaError(
+                f"a task took {error.allowed_failures + 1} workers down, the last of them "
+                f"{error.last_worker.address}: its memory is probably too small (see its log); "
+                f"use more shards, or larger workers"
+            )
+        if isinstance(error, (ImportError, AttributeError)):
+            return SeqpaError(
+                f"a worker of {self.name} cannot run the tasks of seqpa {seqpa.__version__} "
+                f"({error}): install the same version there"
+            )
+        return SeqpaError(f"a task failed on a worker: {type(error).__name__}: {error}")
+
+    @property
+    def name(self) -> str:
+        """The address of the scheduler."""
+        scheduler = self.client.scheduler
+        return str(scheduler.address) if scheduler is not None else "the Dask cluster"
+
+    def _info(self) -> dict[str, Any]:
+        """What the scheduler says of its workers, by address."""
+        return dict(self.client.scheduler_info(n_workers=-1)["workers"])
+
+    def _look_after_workers(self) -> None:
+        """Tell of those that were lost; give up where nobody has been left for too long."""
+        present = set(self._info()) if self.client.status == "running" else set()
+        if self.client.status == "running":
+            for lost in sorted(self._workers - present):
+                if self.told is not None:
+                    self.told(f"the worker {lost} was lost: its tasks are done again by others")
+            self._workers = present
+        now = time.monotonic()
+        if present:
+            self._alone_since = None
+        elif self._alone_since is None:
+            self._alone_since = now
+        elif now - self._alone_since > self.timeout:
+            what = "has had no worker" if self.client.status == "running" else "was not reached"
+            raise SeqpaError(
+                f"{self.name} {what} for {self.timeout:.0f} seconds: start it again; --resume goes "
+                f"on from the last round"
+            )
+
+    def slots(self) -> int:
+        """How many threads the workers have together."""
+        return max(1, sum(worker["nthreads"] for worker in self._info().values()))
+
+    def check(self) -> None:
+        """Ask every worker for its version, and wait for workers where there is none yet."""
+        until = time.monotonic() + self.timeout
+        while not self._info():
+            if time.monotonic() > until:
+                raise SeqpaError(
+                    f"{self.name} has no worker: start some, for example dask worker {self.name}"
+                )
+            time.sleep(_TICK / 5)
+        self._workers = set(self._info())
+        asked = {
+            address: self.client.submit(
+                checked, seqpa.__version__, same, address, workers=[address], pure=False
+            )
+            for address in sorted(self._workers)
+        }
+        try:
+            for address, future in asked.items():
+                try:
+                    future.result(timeout=max(1.0, until - time.monotonic()))
+                except SeqpaError:
+                    raise
+                except _TIMES_UP:
+                    if address in self._info():
+                        raise SeqpaError(
+                            f"the worker {address} did not answer for {self.timeout:.0f} seconds: "
+                            f"stop it, or see its log"
+                        ) from None
+                except Exception as error:
+                    raise SeqpaError(
+                        f"the worker {address} cannot run the tasks of seqpa {seqpa.__version__} "
+                        f"({type(error).__name__}: {error}): install the same version there"
+                    ) from None
+        finally:
+            with suppress(Exception):
+                self.client.cancel(list(asked.values()), force=True)
+
+    def check_memory(self, nbytes: int, what: str) -> None:
+        """Raise a SeqpaError where a worker has less memory than a task needs."""
+        for address, worker in sorted(self._info().items()):
+            limit = worker.get("memory_limit") or 0
+            if 0 < limit < nbytes:
+                raise SeqpaError(
+                    f"the worker {address} may use {limit / 1e6:,.0f} MB, and {what} needs about "
+                    f"{nbytes / 1e6:,.0f} MB: use more shards, or give it more memory "
+                    f"(dask worker --memory-limit)"
+                )
+
+
+def need_dask() -> None:
+    """Raise a SeqpaError where Dask is not installed."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise SeqpaError(
+            "Dask is not installed: pip install 'seqpa[dask]', here and on the workers"
+        ) from None
+
+
+@contextmanager
+def connected(where: str, timeout: float = TIMEOUT) -> Iterator[Any]:
+    """A client of the cluster at an address, which is closed at the end.
+
+    Parameters
+    ----------
+    where : str
+        The scheduler's address (``tcp://host:8786``), or ``local:4`` for so many workers of its
+        own on this machine; ``local`` takes one for each core.
+    timeout : float
+        How many seconds to wait for the scheduler.
+
+    Yields
+    ------
+    distributed.Client
+    """
+    need_dask()
+    from distributed import Client, LocalCluster
+
+    # What users need to know of lost workers is told in a line of our own.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    kind, _, count = where.partition(":")
+    if kind == "local":
+        workers = count or str(os.cpu_count() or 1)
+        if not workers.isdecimal() or int(workers) < 1:
+            raise SeqpaError(f"--dask {where}: say local:4 for four workers on this machine")
+        with (
+            LocalCluster(
+                n_workers=int(workers),
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+                preload=_UNINTERRUPTED,
+            ) as cluster,
+            Client(cluster, timeout=timeout) as client,
+        ):
+            yield client
+        return
+    if "://" not in where and ":" not in where:
+        raise SeqpaError(
+            f"--dask {where}: give the address of a scheduler, such as tcp://host:8786, or local:4"
+        )
+    try:
+        client = Client(where, timeout=min(timeout, 20.0))
+    except (OSError, ValueError) as error:
+        raise SeqpaError(
+            f"--dask {where}: no scheduler answered within {min(timeout, 20.0):.0f} seconds "
+            f"({str(error).splitlines()[0] if str(error) else type(error).__name__})"
+        ) from None
+    with client:
+        yield client

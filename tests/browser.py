@@ -1,0 +1,41 @@
+"""Chromium for tests, where there is one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+# Nothing that a browser does by itself on the network.
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+def browser_path() -> str | None:
+    """Where a Chromium is: SEQPA_CHROMIUM, or one of the usual names."""
+    told = os.environ.get("SEQPA_CHROMIUM")
+    return told or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """A Chromium; the test is skipped, with a word, where there is none."""
+    api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    path = browser_path()
+    if path is None:
+        pytest.skip("needs Chromium: install the package chromium, or set SEQPA_CHROMIUM")
+    with api.sync_playwright() as playwright:
+        one = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield one
+        one.close()

@@ -1,0 +1,179 @@
+"""Training and tagging on a real cluster of processes: the same bits as without, workers and
+clients killed, one clear line for what is wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_cluster import bits, sentences, write_conll
+
+from seqpa.cluster import DaskSequenceTagger, Files
+from seqpa.cluster.executors import Inline, OnDask
+from seqpa.cluster.run import ClusterRun
+from seqpa.config import Config, load_config
+from seqpa.errors import SeqpaError
+
+distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+
+PARAMETERS: dict[str, Any] = {
+    "features": ["word[0]", "tags[-1]|word[0]"],
+    "epochs": 3,
+    "shards": 3,
+    "random_state": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Two worker processes; their nannies start them again when they are killed."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def text() -> tuple[list[list[str]], list[list[str]]]:
+    return sentences(np.random.default_rng(11), 120)
+
+
+def slow_epoch_cost(gold: list[str], predicted: list[str]) -> float:
+    """A cost that takes its time, so that a worker can be killed in the middle of a round."""
+    time.sleep(0.003)
+    return float(sum(a != b for a, b in zip(gold, predicted, strict=True)))
+
+
+def test_lists_files_and_bags_give_what_one_process_gives(
+    client: Any, text: Any, tmp_path: Path
+) -> None:
+    X, y = text
+    here = DaskSequenceTagger(Inline(), **PARAMETERS).fit(X, y)
+    there = DaskSequenceTagger(client, **PARAMETERS)
+    told: list[str] = []
+    assert [epoch.number for epoch in there.training(X, y, told=told.append)] == [1, 2, 3]
+    assert bits(there) == bits(here)
+    assert sum("MB moved" in line and "efficiency" in line for line in told) == 3
+    assert all(0 < cost.efficiency <= 1 and cost.received > 0 for cost in there.rounds_)
+    bag = pytest.importorskip("dask.bag")
+    pairs = bag.from_sequence(list(zip(X, y, strict=True)), npartitions=3)
+    of_bag = DaskSequenceTagger(client, **PARAMETERS).fit(pairs)
+    assert bits(of_bag) == bits(here)
+    predicted = of_bag.predict(bag.from_sequence(X, npartitions=2)).compute()
+    assert list(predicted) == here.predict(X)
+    path = write_conll(tmp_path / "a.conll", X, y)
+    assert bits(DaskSequenceTagger(client, **PARAMETERS).fit(Files(path))) == bits(here)
+
+
+def test_a_worker_killed_twice_changes_nothing_and_is_told(client: Any, text: Any) -> None:
+    X, y = text
+    parameters = PARAMETERS | {"cost": slow_epoch_cost}
+    client.run(add_to_path, str(Path(__file__).parent))
+    here = DaskSequenceTagger(Inline(), **parameters).fit(X, y)
+    told: list[str] = []
+    there = DaskSequenceTagger(client, **parameters)
+    killed = 0
+    begun = []
+
+    def kill_in_the_round(done: int, of: int) -> None:
+        """At the beginning of the rounds 2 and 3; a nanny brings the worker's successor."""
+        nonlocal killed
+        if done == 0:
+            begun.append(of)
+            if len(begun) > 1:
+                pids = client.run(os.getpid)
+                os.kill(sorted(pids.values())[0], signal.SIGKILL)
+                killed += 1
+
+    for _ in there.training(X, y, progress=kill_in_the_round, told=told.append):
+        client.run(add_to_path, str(Path(__file__).parent))
+    assert killed == 2
+    assert bits(there) == bits(here)
+    lost = [line for line in told if "was lost: its tasks are done again" in line]
+    assert len(lost) == 2
+    client.wait_for_workers(2, timeout=60)
+
+
+def add_to_path(folder: str) -> None:
+    """Workers import the cost of this file by its name."""
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+
+
+def test_what_is_wrong_names_the_worker(
+    client: Any, text: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SeqpaError, match=r"none.conll: .* \(on the worker tcp://"):
+        DaskSequenceTagger(client, **PARAMETERS).fit(Files(tmp_path / "none.conll"))
+    executor = OnDask(client)
+    with pytest.raises(SeqpaError, match=r"the worker tcp://\S+ may use .* MB, and a shard needs"):
+        executor.check_memory(10**15, "a shard")
+    monkeypatch.setattr("seqpa.__version__", "99.0")
+    with pytest.raises(SeqpaError, match=r"the worker tcp://\S+ has seqpa .*, and the client has"):
+        DaskSequenceTagger(client, **PARAMETERS).fit(*text)
+
+
+def test_a_cluster_without_workers_is_given_up() -> None:
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+        pytest.raises(SeqpaError, match="has no worker: start some"),
+    ):
+        DaskSequenceTagger(client, timeout=0.5).fit([["a"]], [["N"]])
+
+
+def train(config: Config, resume: bool) -> int:
+    """Train here what may have begun on a cluster; how many rounds there were."""
+    run = ClusterRun(config, Inline(), resume=resume)
+    assert run.resumed == resume
+    rounds = sum(1 for _ in run.epochs())
+    run.finish()
+    return rounds
+
+
+def test_a_killed_client_resumes_to_the_same_model(
+    tmp_path: Path, text: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = text
+    write_conll(tmp_path / "a.conll", X * 10, y * 10)
+    config = tmp_path / "c.yaml"
+    config.write_text(
+        "data: {train: a.conll}\nfeatures: {templates: ['word[0]', 'word[-1]']}\n"
+        "learner: {epochs: 60}\ncluster: {shards: 2}\noutput: {model: m.safetensors}\n"
+    )
+    command = [sys.executable, "-m", "seqpa", "train", str(config)]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    settings = ["output.model=whole.safetensors"]
+    monkeypatch.chdir(tmp_path)
+    train(load_config(config, settings), resume=False)
+    checkpoint = tmp_path / "m.safetensors.checkpoint"
+    run = subprocess.Popen(
+        [*command, "--dask", "local:1"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    assert run.stdout is not None
+    for line in run.stdout:
+        if line.startswith(b"epoch 3"):
+            break
+    run.kill()
+    run.wait()
+    run.stdout.close()
+    assert checkpoint.exists()
+    assert not (tmp_path / "m.safetensors").exists()
+    assert 0 < train(load_config(config), resume=True) < 60
+    whole = (tmp_path / "whole.safetensors").read_bytes()
+    assert (tmp_path / "m.safetensors").read_bytes() == whole
+    assert not checkpoint.exists()
