@@ -346,12 +346,50 @@ def spacy(data: Path | None, quick: bool) -> tuple[str, list[list[str]]]:
     return f"{told}; entities' F1, or the accuracy of tags.", rows
 
 
+def seqeval(data: Path | None, quick: bool) -> tuple[str, list[list[str]]]:
+    import random
+
+    from seqeval import metrics, scheme
+
+    import seqpa.evaluate
+
+    name, train, _ = corpora(data, quick)
+    gold, rng = list(map(list, train.y)), random.Random(1)
+    seen = sorted({label for labels in gold for label in labels})
+    found = [[k if rng.random() < 0.9 else rng.choice(seen) for k in labels] for labels in gold]
+
+    def side(module: Any, function: str, **options: Any) -> Side:
+        measure = getattr(module, function)
+        score: Callable[[Any], float] = (
+            (lambda report: 100 * report["micro avg"]["f1-score"])
+            if options.get("output_dict")
+            else (lambda value: 100 * value)
+        )
+        return lambda: measure, lambda made: made(gold, found, **options), score
+
+    strict = [
+        {"mode": "strict", "scheme": module.IOB2, "output_dict": True}
+        for module in (scheme, seqpa.evaluate)
+    ]
+    rows = [
+        row("`f1_score`", side(metrics, "f1_score"), side(seqpa.evaluate, "f1_score")),
+        row(
+            "`classification_report`, strict",
+            side(metrics, "classification_report", **strict[0]),
+            side(seqpa.evaluate, "classification_report", **strict[1]),
+        ),
+    ]
+    told = f"The labels of {name}, a tenth of them changed at random; the micro-averaged F1"
+    return f"{told}.", [[cells[0], "", "", "", *cells[4:]] for cells in rows]
+
+
 TOOLS: dict[str, tuple[Callable[[Path | None, bool], tuple[str, list[list[str]]]], list[str]]] = {
     "sklearn-crfsuite": (sklearn_crfsuite, ["sklearn_crfsuite"]),
     "crfsuite": (crfsuite, ["pycrfsuite"]),
     "nltk": (nltk, ["nltk"]),
     "scikit-learn": (scikit_learn, ["sklearn"]),
     "spacy": (spacy, ["spacy"]),
+    "seqeval": (seqeval, ["seqeval"]),
 }
 PACKAGES = {
     "sklearn-crfsuite": "sklearn-crfsuite",
@@ -359,6 +397,7 @@ PACKAGES = {
     "nltk": "nltk",
     "scikit-learn": "scikit-learn",
     "spacy": "spacy",
+    "seqeval": "seqeval",
 }
 
 

@@ -81,6 +81,7 @@ CONTENTS = {
             "migrating-from-scikit-learn",
             "migrating-from-nltk",
             "migrating-from-spacy",
+            "migrating-from-seqeval",
         ],
         "Reference": [
             "command-line",

@@ -370,12 +370,19 @@ def _loose(sentences: LabelLists, suffix: bool) -> list[Span]:
     found: list[Span] = []
     begin = 0
     before = OUTSIDE
-    flat = list(chain.from_iterable([*sentence, OUTSIDE] for sentence in sentences))
-    for position, label in enumerate([*flat, OUTSIDE]):
+    flat = [*chain.from_iterable([*sentence, OUTSIDE] for sentence in sentences), OUTSIDE]
+    # There are many labels, and few different ones.
+    plain = {}
+    for label in set(flat):
         letter, kind = _parts(label, suffix, strict=False)
         known = letter in (BEGIN, INSIDE, END, SINGLE, OUTSIDE, ".")
-        now = f"{letter if known else _OTHER}-{kind}"
-        ends, starts = boundary(before, now)
+        plain[label] = f"{letter if known else _OTHER}-{kind}"
+    limits: dict[tuple[str, str], tuple[bool, bool]] = {}
+    for position, now in enumerate(map(plain.__getitem__, flat)):
+        pair = before, now
+        if pair not in limits:
+            limits[pair] = boundary(before, now)
+        ends, starts = limits[pair]
         if ends:
             found.append((cut(before)[1], begin, position))
         if starts:
