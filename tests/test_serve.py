@@ -111,6 +111,24 @@ def test_fixed_labels(service: Service, tagger: SequenceTagger) -> None:
     assert answer["sentences"][1]["labels"] == expected[0]
 
 
+def test_fixed_labels_change_readings_and_probabilities(
+    service: Service, tagger: SequenceTagger
+) -> None:
+    fixed = [[None, None, None, "O", None]]
+    wanted = {"n_best": 3, "probabilities": True, "explain": True}
+    free = service.tag(sentences=[["So"], WORDS], **wanted)["sentences"][1]
+    told = [{"sentence": 1, "token": 3, "label": "O"}]
+    [one] = service.tag(sentences=[["So"], WORDS], fixed=told, only=[1], **wanted)["sentences"]
+    n_best = tagger.predict_nbest([WORDS], 3, fixed=fixed)[0]
+    assert [reading["labels"] for reading in one["n_best"]] == [labels for _, labels in n_best]
+    marginals = tagger.predict_marginals([WORDS], fixed=fixed)[0]
+    expected = [row[label] for row, label in zip(marginals, one["labels"], strict=True)]
+    assert one["probabilities"] == pytest.approx(expected)
+    assert one["probabilities"][3] == pytest.approx(1.0)
+    # Why is asked of the model on its own.
+    assert one["explanations"] == free["explanations"]
+
+
 def test_only_some_sentences(service: Service) -> None:
     many = [sentence.split() for sentence in NAMES]
     every = service.tag(sentences=many, probabilities=True)["sentences"]
