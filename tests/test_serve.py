@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -667,7 +668,10 @@ def test_a_new_model_is_swapped_in_and_a_damaged_one_is_not(folder: Path, tmp_pa
 @pytest.mark.skipif(sys.platform == "win32", reason="counts processes in /proc")
 def test_workers_share_the_work(folder: Path) -> None:
     with Service(folder / "ner.safetensors", "--workers", "2") as one:
+        announced = datetime.now(timezone.utc)
         until(lambda: one.log.count('"ready"') == 2)
+        ready = [json.loads(line)["time"] for line in one.log.splitlines()]
+        assert max(map(datetime.fromisoformat, ready)) <= announced, "told before all are ready"
         with ThreadPoolExecutor(8) as pool:
             found = list(pool.map(lambda _: one.tag(tokens=WORDS)["sentences"][0], range(60)))
         assert len({json.dumps(answer) for answer in found}) == 1
