@@ -170,7 +170,7 @@ def _html(told: Mapping[str, Any], data: str, loads: bool) -> str:
     lowest = _lowest([row["low"] for row in rows.values()])
     environment.filters |= {
         "pct": _percent,
-        "signed": lambda value: f"{100 * value:+.2f}",
+        "signed": lambda value: f"{value:+.2f}".replace("-", "−"),
         "number": lambda value: f"{value:,}",
         "name": _short_name,
         "interval": lambda row: Markup(interval_bar(row["f1"], row["low"], row["high"], lowest)),

@@ -42,25 +42,25 @@ export function whyNode(token, t, one, view) {
   return node("div", { class: "why" }, ...parts);
 }
 
-function facts(told, probability, label, { card, fixed }) {
-  const lines = [];
-  if (fixed) {
-    lines.push(node("p", {}, "Fixed by you. ", told.label === label ? "The model agrees." : "On its own the model says ",
-      ...(told.label === label ? [] : [chip(card, told.label), "."])));
-  } else if (told.label !== label) {
-    lines.push(node("p", {}, "Follows from what you fixed. On its own the model says ", chip(card, told.label), "."));
-  }
-  const numbers = [];
-  const other = told.label === label ? [] : [chip(card, told.label), " "];
-  if (card.calibrated && !fixed) numbers.push("probability ", node("b", {}, percent(probability)));
-  if (told.runner_up !== null) {
-    numbers.push(numbers.length ? ", " : "", ...other, "ahead of ", chip(card, told.runner_up), " by ", node("b", {}, told.margin.toFixed(2)));
-  } else numbers.push(numbers.length ? ", " : "", "no other label is possible");
-  lines.push(node("p", { class: "fact" }, ...numbers));
-  return node("div", {}, ...lines);
+/** By how much the label that the model would give on its own is ahead. */
+function ahead(told, card) {
+  if (told.runner_up === null) return [", no other label is possible"];
+  return [", ahead of ", chip(card, told.runner_up), " by ", node("b", {}, told.margin.toFixed(2))];
 }
 
-function fixing(token, now, told, { card, fixed, fix }) {
+function facts(told, probability, label, { card, fixed }) {
+  const sure = card.calibrated && !fixed ? ["probability ", node("b", {}, percent(probability))] : [];
+  if (!fixed && told.label === label) {
+    const rest = ahead(told, card);
+    if (!sure.length) rest[0] = rest[0].slice(2);
+    return node("p", { class: "fact" }, ...sure, ...rest);
+  }
+  const why = fixed ? ["Fixed by you. "] : ["Follows from what you fixed", sure.length ? ", " : "", ...sure, ". "];
+  const alone = told.label === label ? ["The model agrees"] : ["On its own the model says ", chip(card, told.label)];
+  return node("p", { class: "fact" }, ...why, ...alone, ...ahead(told, card), ".");
+}
+
+function fixing(token, now, told, { card, fixed, someFixed, fix }) {
   const select = node("select", { "aria-label": `Label of ${token.text}`, "data-keep": "fix",
     onchange: (event) => fix(event.target.value || null) },
     node("option", { value: "" }, fixed ? "free again" : "fix a label…"),
@@ -76,7 +76,8 @@ function fixing(token, now, told, { card, fixed, fix }) {
         onclick: () => fix(on ? null : label) },
         node("span", {}, chip(card, label)), node("span", { class: "meter" }, meter), node("span", { class: "number" }, percent(probability))));
   });
-  return node("section", {}, node("h3", {}, card.calibrated ? "How probable; choose one to fix it" : "The best labels; choose one to fix it"),
+  const whose = someFixed ? " to the model on its own" : "";
+  return node("section", {}, node("h3", {}, `${card.calibrated ? "How probable" : "The best labels"}${whose}; choose one to fix it`),
     node("ul", { class: "list" }, ...rows), node("p", { class: "fact" }, select));
 }
 
