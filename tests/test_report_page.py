@@ -196,6 +196,12 @@ def test_light_dark_and_paper(chromium: Any, news: Path) -> None:
             )
             assert (ink, paper) == ("rgb(0, 0, 0)", "rgb(255, 255, 255)")
             assert not page.locator("nav").is_visible()
+            # Paper says whose the strongest features are, and keeps the grounds of cells.
+            assert page.locator("#label").is_visible()
+            adjust = page.locator("#matrix .cell").first.evaluate(
+                "cell => getComputedStyle(cell).printColorAdjust"
+            )
+            assert adjust == "exact"
     assert grounds == ["rgb(255, 255, 255)", "rgb(22, 24, 29)"]
 
 
