@@ -159,18 +159,17 @@ def options(text: Text) -> dict[str, dict[str, Any]]:
     whole = preset(text.preset, text.columns)
     alone = [template for template in whole if _sees_one_sentence(template, text.columns)]
     around = {"features": [*alone, *DICTIONARY, *CONTEXT]}
-    found: dict[str, dict[str, Any]] = {
-        ALONE: {"features": alone},
-        "and the tag dictionary, −2 to +2": {"features": [*alone, *DICTIONARY]},
-    }
+    found: dict[str, dict[str, Any]] = {ALONE: {"features": alone}}
     if not text.many_labels:
+        found["and the tag dictionary, −2 to +2"] = {"features": [*alone, *DICTIONARY]}
         found["and other occurrences"] = around
         found["and a second stage"] = around | {"stages": 2}
     names = [text.preset, "ner-document"] if text.preset == "ner" else [text.preset]
     for name in names:
         found[f"the preset `{name}`"] = {"features": name}
         found[f"`{name}` and a second stage"] = {"features": name, "stages": 2}
-    found[f"`{names[-1]}` and four orders"] = {"features": names[-1], "seeds": 4}
+    if not text.many_labels:
+        found[f"`{names[-1]}` and four orders"] = {"features": names[-1], "seeds": 4}
     return found
 
 

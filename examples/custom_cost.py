@@ -87,6 +87,7 @@ if __name__ == "__main__":
         features="ner",
         constraints="bio",
         algorithm="pa-ii",
+        update="prediction-based",
     )
     compare(
         "distance in the tree of tags",

@@ -148,7 +148,7 @@ def tag(
     arguments = how.arguments()
     if how.format == "nltk" and format is None:  # trained on a corpus of NLTK's, used on files
         arguments["format"] = "conll"
-    splitting = {
+    splitting: dict[str, Any] = {
         "tokenizer": import_function(tokenizer) if ":" in tokenizer else tokenizer,
         "language": language,
     }

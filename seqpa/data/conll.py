@@ -159,8 +159,8 @@ class ConllReader:
         --------
         >>> from seqpa.data.source import Block
         >>> reader = ConllReader(Columns(("word", "_", "label"), "label"), labels=False)
-        >>> reader.shape(Block("a.conll", 1, "Ada\tNNP\n"))
-        LineShape(separator='\t', names=('word', '_'), most_tokens=100000)
+        >>> reader.shape(Block("a.conll", 1, "Ada\\tNNP\\n"))
+        LineShape(separator='\\t', names=('word', '_'), most_tokens=100000)
         """
         if not self._width:
             self._settle(block)
