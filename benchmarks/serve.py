@@ -158,7 +158,6 @@ def load(quick: bool, folder: Path) -> str:
             Service(model(folder), limits={}, quiet=True, workers=workers) as service,
             Watched(service) as watched,
         ):
-            time.sleep(0 if workers == 1 else 5)  # until the last worker has its model
             wrk(service, 1, folder)
             watched.seen.clear()
             wanted = seconds if connections == CONNECTIONS else max(5, seconds // 4)

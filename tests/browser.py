@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,3 +40,19 @@ def browser() -> Iterator[Any]:
         one = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield one
         one.close()
+
+
+def serious_faults(page: Any) -> list[str]:
+    """What axe-core finds wrong for people who cannot see or use the page as others do.
+
+    The page must be open in a context that bypasses its Content-Security-Policy.
+    """
+    axe = os.environ.get("AXE_CORE")
+    if not axe:
+        pytest.skip("needs axe-core: set AXE_CORE to its axe.min.js (npm install axe-core)")
+    page.evaluate(Path(axe).read_text(encoding="utf-8"))
+    return [
+        f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:120]}"
+        for one in page.evaluate("axe.run()")["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]

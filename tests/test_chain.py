@@ -88,6 +88,7 @@ def test_viterbi_is_the_best_of_all(case: Case) -> None:
 @settings(max_examples=100)
 @given(cases(), st.randoms(use_true_random=False))
 def test_fixed_labels_are_kept_and_the_rest_is_best(case: Case, random: Any) -> None:
+    k = random.randint(1, 9)
     wishes = [
         [random.choice([None, random.randrange(case.K)]) for _ in s.tokens] for s in case.sentences
     ]
@@ -95,9 +96,16 @@ def test_fixed_labels_are_kept_and_the_rest_is_best(case: Case, random: Any) -> 
     if not len(fixed):
         return
     found = paths(case.encoded, case.decoder.decode(case.encoded, fixed))
-    for sentence, path, wish in zip(case.sentences, found, wishes, strict=True):
+    for i, (sentence, path, wish) in enumerate(zip(case.sentences, found, wishes, strict=True)):
         assert all(y is None or y == label for y, label in zip(wish, path, strict=True))
-        same_path(case, reference.ranked(case.w, sentence, case.K, fixed=wish), path)
+        order = reference.ranked(case.w, sentence, case.K, fixed=wish)
+        same_path(case, order, path)
+        best = case.decoder.nbest(case.encoded, i, k, fixed)
+        assert len({tuple(path) for _, path in best}) == len(best) == min(k, len(order))
+        scores = {path: score for score, path in order}
+        for (score, found_path), (expected, _) in zip(best, order, strict=False):
+            assert score == pytest.approx(expected, abs=CLOSE)
+            assert score == pytest.approx(scores[tuple(found_path)], abs=CLOSE)
 
 
 @pytest.mark.pure

@@ -43,10 +43,10 @@ SHELL = ("bash", "sh", "console", "shell")
 EXACT = sys.platform == "linux" and platform.machine() == "x86_64"
 _BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\n(?:\n?^```text\n(.*?)^```)?", re.M | re.S)
 _NAMED = re.compile(r"# file: (\S+)\n")
-# What installs, downloads or tests is not for a test to run.
+# What installs, downloads, tests or serves until it is ended is not for a test to run.
 _NOT_RUN = re.compile(
     r"\bpip\b|\bgit\b|\bvenv\b|nltk\.downloader|\bpytest\b|sphinx-build|\bruff\b|\bmypy\b"
-    r"|pre-commit|benchmarks/|setup\.py|-m build|\.ci/|^cd |^#|^export |^\."
+    r"|pre-commit|benchmarks/|setup\.py|-m build|\.ci/|^cd |^#|^export |^\.|^seqpa serve"
 )
 
 

@@ -89,6 +89,45 @@ def test_as_by_adding_up_all_sequences(
     assert probabilities.likelihood(encoded, given_labels) == pytest.approx(exact, abs=1e-9)
 
 
+@pytest.mark.pure
+@pytest.mark.parametrize("templates", [TEMPLATES, PAIRS], ids=["single", "pairs"])
+@settings(max_examples=25)
+@given(X=sentences, seed=st.integers(0, 4), data=st.data())
+def test_with_fixed_labels_only_sequences_that_have_them_count(
+    templates: list[str], X: Any, seed: int, data: Any
+) -> None:
+    tagger = tagger_of(templates, LABELS, seed)
+    tagger.set_params(constraints={"forbidden": [["O", "I-x"], ["B-y", "B-y"]]})
+    labels = tagger.classes_
+    wish = st.sampled_from([None, None, *labels])
+    fixed = [data.draw(st.lists(wish, min_size=len(x), max_size=len(x))) for x in X]
+    encoded, decoder = tagger._tagging().prepared(X)
+    possible = []
+    for i, own in enumerate(fixed):
+        twin = all_sequences(tagger, encoded, decoder, i, tagger.probability_scale_)
+        numbers = [None if label is None else labels.index(label) for label in own]
+        possible.append({
+            path: p
+            for path, p in twin.items()
+            if all(y is None or y == k for y, k in zip(numbers, path, strict=True))
+        })  # fmt: skip
+    if not all(possible):
+        with pytest.raises(SeqpaError, match="the fixed labels"):
+            tagger.predict_marginals(X, fixed=fixed)
+        return
+    best = tagger.predict_nbest(X, 3, fixed=fixed)
+    assert [own[0][1] for own in best] == tagger.predict(X, fixed=fixed)
+    for own, paths, tokens in zip(
+        best, possible, tagger.predict_marginals(X, fixed=fixed), strict=True
+    ):
+        assert len(own) == min(3, len(paths))
+        total = math.fsum(paths.values())
+        for t, told in enumerate(tokens):
+            for k, label in enumerate(labels):
+                exact = math.fsum(p for path, p in paths.items() if path[t] == k) / total
+                assert told[label] == pytest.approx(exact, rel=1e-5, abs=1e-12)
+
+
 @settings(max_examples=25)
 @given(X=sentences, seed=st.integers(0, 2))
 def test_spans_of_any_scheme_and_of_none(X: Any, seed: int) -> None:

@@ -124,7 +124,11 @@ def test_the_page_shows_the_numbers(made: Path) -> None:
     assert head["value"] == told["span_micro"]["f1"]
     assert f'<span class="value">{100 * head["value"]:.2f}</span>' in page
     assert f"95\u00a0% interval {100 * head['low']:.2f} to {100 * head['high']:.2f}" in page
-    assert f"**F1 of spans {100 * head['value']:.2f}**" in (made / "MODEL_CARD.md").read_text()
+    card = (made / "MODEL_CARD.md").read_text()
+    assert f"**F1 of spans {100 * head['value']:.2f}**" in card
+    title = card.splitlines()[0].replace("\\", "")
+    assert title == "# " + "/".join(Path(told["model"]).parts[-2:])
+    assert len(title) < len(told["model"])
     best = told["history"]["best"]
     assert f"epoch {best}</text>" in page
     assert len(told["history"]["epochs"]) == 3

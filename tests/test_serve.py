@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,24 @@ def test_fixed_labels(service: Service, tagger: SequenceTagger) -> None:
     text = "So it is. Anna Norvell left Lyon."
     answer = service.tag(text=text, fixed=[{"start": text.index("Lyon"), "label": "O"}])
     assert answer["sentences"][1]["labels"] == expected[0]
+
+
+def test_fixed_labels_change_readings_and_probabilities(
+    service: Service, tagger: SequenceTagger
+) -> None:
+    fixed = [[None, None, None, "O", None]]
+    wanted = {"n_best": 3, "probabilities": True, "explain": True}
+    free = service.tag(sentences=[["So"], WORDS], **wanted)["sentences"][1]
+    told = [{"sentence": 1, "token": 3, "label": "O"}]
+    [one] = service.tag(sentences=[["So"], WORDS], fixed=told, only=[1], **wanted)["sentences"]
+    n_best = tagger.predict_nbest([WORDS], 3, fixed=fixed)[0]
+    assert [reading["labels"] for reading in one["n_best"]] == [labels for _, labels in n_best]
+    marginals = tagger.predict_marginals([WORDS], fixed=fixed)[0]
+    expected = [row[label] for row, label in zip(marginals, one["labels"], strict=True)]
+    assert one["probabilities"] == pytest.approx(expected)
+    assert one["probabilities"][3] == pytest.approx(1.0)
+    # Why is asked of the model on its own.
+    assert one["explanations"] == free["explanations"]
 
 
 def test_only_some_sentences(service: Service) -> None:
@@ -649,7 +668,10 @@ def test_a_new_model_is_swapped_in_and_a_damaged_one_is_not(folder: Path, tmp_pa
 @pytest.mark.skipif(sys.platform == "win32", reason="counts processes in /proc")
 def test_workers_share_the_work(folder: Path) -> None:
     with Service(folder / "ner.safetensors", "--workers", "2") as one:
+        announced = datetime.now(timezone.utc)
         until(lambda: one.log.count('"ready"') == 2)
+        ready = [json.loads(line)["time"] for line in one.log.splitlines()]
+        assert max(map(datetime.fromisoformat, ready)) <= announced, "told before all are ready"
         with ThreadPoolExecutor(8) as pool:
             found = list(pool.map(lambda _: one.tag(tokens=WORDS)["sentences"][0], range(60)))
         assert len({json.dumps(answer) for answer in found}) == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import browser
+from browser import browser, serious_faults
 from served import Service, names_tagger, pos_tagger, until
 
 pytest.importorskip("fastapi", reason='needs the extra "serve"')
@@ -162,6 +162,41 @@ def test_another_reading_is_taken(chromium: Any, service: Service) -> None:
         n_best = service.tag(text=TEXT, n_best=2)["sentences"][0]["n_best"]
         one.page.get_by_role("button", name="Take reading 2").click()
         one.shows([[span["text"], span["type"]] for span in n_best[1]["spans"]])
+
+
+def test_readings_have_what_is_fixed(chromium: Any, service: Service) -> None:
+    fixed = [{"start": 0, "label": "O"}]
+    n_best = service.tag(text=TEXT, fixed=fixed, n_best=5)["sentences"][0]["n_best"]
+    with Page(chromium, service.url) as one:
+        one.page.fill("#text", TEXT)
+        one.token("Anna").click()
+        one.page.wait_for_selector("#why-word")
+        one.page.select_option("#why select", "O")
+        one.page.get_by_text("readings of the sentence with what you fixed").wait_for()
+        told = one.page.locator(".one-reading .what").all_text_contents()
+        expected = [[f"{span['text']} {span['type']}" for span in own["spans"]] for own in n_best]
+        assert told == [" · ".join(own) or "no span" for own in expected]
+        one.page.get_by_role("button", name="Take reading 4").click()
+        one.shows([[span["text"], span["type"]] for span in n_best[3]["spans"]])
+        assert one.token("Anna").get_attribute("class").endswith("fixed chosen")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_no_serious_fault(
+    chromium: Any, service: Service, scheme: str, width: int
+) -> None:
+    size = {"width": width, "height": 900}
+    with Page(chromium, service.url, bypass_csp=True, color_scheme=scheme, viewport=size) as one:
+        for model in ("ner", "pos"):
+            one.page.select_option("#model", model)
+            one.page.fill("#text", f"{TEXT} Unbeknownst they left.")
+            one.page.wait_for_selector("#reading .token")
+            assert not serious_faults(one.page)
+            one.token("Anna").click()
+            one.page.wait_for_selector(".one-reading")
+            one.page.locator(".alternative").nth(1).click()
+            one.page.wait_for_selector(".alternative[aria-pressed=true]")
+            assert not serious_faults(one.page)
 
 
 def test_one_label_for_each_token(chromium: Any, service: Service) -> None:

@@ -8,6 +8,7 @@ cdef class Marginals:
     cdef Chain chain
     cdef Scratch work
     cdef double scale
+    cdef const int[::1] fixed
     cdef double[:, ::1] em
     cdef double[:, ::1] weight
     cdef double[:, ::1] forward

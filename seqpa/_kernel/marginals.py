@@ -42,6 +42,7 @@ class Marginals:
     """Forward-backward over one sentence after another, of up to n tokens.
 
     scale     what scores are multiplied by
+    fixed     empty, or for every token of the data the label that it must get, or −1
     em        (n, width) scaled emissions, with what a label costs at either end
     weight    (n, width) exp(em), the largest of a token being one
     forward, backward   (n, width) the sums over all beginnings up to a token, and over all ends
@@ -60,6 +61,7 @@ class Marginals:
         chain,
         work,
         scale,
+        fixed,
         em,
         weight,
         forward,
@@ -77,6 +79,7 @@ class Marginals:
         self.chain = chain
         self.work = work
         self.scale = scale
+        self.fixed = fixed
         self.em = em
         self.weight = weight
         self.forward = forward
@@ -139,10 +142,13 @@ class Marginals:
         t: cython.Py_ssize_t
         y: cython.Py_ssize_t
         score: cython.double
+        only: cython.Py_ssize_t = -1
         begin: cython.Py_ssize_t = data.starts[i]
         self.n = data.starts[i + 1] - begin
         for t in range(self.n):
             self.chain.store.emission(data, begin + t, self.work)
+            if self.fixed.shape[0] > 0:
+                only = self.fixed[begin + t]
             for y in range(self.n_labels):
                 score = cython.cast(cython.double, self.work.em[y])
                 if t == 0:
@@ -150,6 +156,8 @@ class Marginals:
                 if t == self.n - 1:
                     score += cython.cast(cython.double, self.chain.last[y])
                 self.em[t, y] = self.scaled_score(score)
+                if only >= 0 and y != only:
+                    self.em[t, y] = _NOTHING
 
     @cython.cfunc
     @cython.nogil

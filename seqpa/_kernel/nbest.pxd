@@ -8,6 +8,7 @@ cdef class NBest:
     cdef Chain chain
     cdef Sequences data
     cdef Py_ssize_t begin
+    cdef const int[::1] fixed
     cdef Scratch work
     cdef double[:, ::1] em
     cdef double[:, ::1] forward

@@ -26,6 +26,7 @@ _FORBIDDEN = cython.declare(cython.double, -1e30)
 class NBest:
     """The search in one sentence of n tokens with K labels, for at most k sequences.
 
+    fixed    empty, or for every token of the data the label that it must get, or −1
     em       (n, K) emissions, with what a label costs at either end
     forward  (n, K) the best score of labels up to t that end in y
     back     (n, K) the label before, on that best way
@@ -39,6 +40,7 @@ class NBest:
         chain,
         data,
         begin,
+        fixed,
         work,
         em,
         forward,
@@ -53,6 +55,7 @@ class NBest:
         self.chain = chain
         self.data = data
         self.begin = begin
+        self.fixed = fixed
         self.work = work
         self.em = em
         self.forward = forward
@@ -84,18 +87,23 @@ class NBest:
         t: cython.Py_ssize_t
         p: cython.Py_ssize_t
         y: cython.Py_ssize_t
+        only: cython.Py_ssize_t = -1
         if not self.data.has_pairs:
             for p in range(self.n_labels):
                 for y in range(self.n_labels):
                     self.work.pairs[p, y] = self.chain.trans[p, y]
         for t in range(self.n):
             self.chain.store.emission(self.data, self.begin + t, self.work)
+            if self.fixed.shape[0] > 0:
+                only = self.fixed[self.begin + t]
             for y in range(self.n_labels):
                 self.em[t, y] = cython.cast(cython.double, self.work.em[y])
                 if t == 0:
                     self.em[t, y] += cython.cast(cython.double, self.chain.first[y])
                 if t == self.n - 1:
                     self.em[t, y] += cython.cast(cython.double, self.chain.last[y])
+                if only >= 0 and y != only:
+                    self.em[t, y] = _FORBIDDEN
 
     @cython.cfunc
     @cython.nogil

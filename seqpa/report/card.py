@@ -32,6 +32,25 @@ def plain(text: str) -> str:
     return _SIGNS.sub(r"\\\1", " ".join(text.split()))
 
 
+def short_name(path: str) -> str:
+    """The last two parts of a path: enough to know it by.
+
+    Parameters
+    ----------
+    path : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> short_name("/home/ada/models/ner/model.safetensors")
+    'ner/model.safetensors'
+    """
+    return "/".join(path.replace("\\", "/").split("/")[-2:])
+
+
 def _code(text: str) -> str:
     """Text between as many backticks as it takes."""
     text = " ".join(text.split()).replace("|", "\\|")
@@ -62,7 +81,7 @@ def model_card(told: Mapping[str, Any]) -> str:
     more = f", and {len(labels) - _ROWS:,} more" if len(labels) > _ROWS else ""
     learner = config.get("learner", {})
     lines = [
-        f"# {plain(told['model'])}",
+        f"# {plain(short_name(told['model']))}",
         "",
         "A sequence tagger: it gives each token of a sentence one of "
         f"{len(labels):,} labels ({shown}{more}).",

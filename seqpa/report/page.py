@@ -11,6 +11,7 @@ from typing import Any
 from seqpa.colours import PALETTE
 from seqpa.display.charts import ORANGE, Frame, Line, interval_bar, line_chart, share_bar
 from seqpa.errors import SeqpaError
+from seqpa.report.card import short_name
 from seqpa.report.confusion import Cell, by_cell, shown_sentences
 from seqpa.report.tagged import Tagged
 
@@ -170,9 +171,9 @@ def _html(told: Mapping[str, Any], data: str, loads: bool) -> str:
     lowest = _lowest([row["low"] for row in rows.values()])
     environment.filters |= {
         "pct": _percent,
-        "signed": lambda value: f"{100 * value:+.2f}",
+        "signed": lambda value: f"{value:+.2f}".replace("-", "−"),
         "number": lambda value: f"{value:,}",
-        "name": _short_name,
+        "name": short_name,
         "interval": lambda row: Markup(interval_bar(row["f1"], row["low"], row["high"], lowest)),
         "share": lambda value: Markup(share_bar(value)),
     }
@@ -226,11 +227,6 @@ def _label_styles() -> str:
 
 def _percent(value: float, digits: int = 2) -> str:
     return f"{100 * value:.{digits}f}"
-
-
-def _short_name(path: str) -> str:
-    """The last two parts of a path: enough to know it by."""
-    return "/".join(path.replace("\\", "/").split("/")[-2:])
 
 
 def _lowest(values: Sequence[float]) -> float:

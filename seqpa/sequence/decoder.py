@@ -177,16 +177,18 @@ class Decoder:
         work, _ = scratch(self.n_labels, 1)
         return self.chain.score(sequences(encoded), i, path, work)
 
-    def nbest(self, encoded: Encoded, i: int, k: int) -> list[tuple[float, list[int]]]:
+    def nbest(
+        self, encoded: Encoded, i: int, k: int, fixed: Int32 | None = None
+    ) -> list[tuple[float, list[int]]]:
         """The k best label sequences of sentence i with their scores, best first; fewer where
-        fewer are legal. Equal scores are ordered as Viterbi orders them."""
+        fewer are legal. Equal scores are ordered as Viterbi orders them. `fixed` as in `decode`."""
         begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
         n, K = end - begin, self.n_labels
         if n == 0:
             return [(0.0, [])]
         if n * math.log2(K) < 62:
             k = min(k, K**n)  # there are no more
-        search, paths, scores = self._search(encoded, begin, n, k)
+        search, paths, scores = self._search(encoded, begin, n, k, fixed=fixed)
         found = search.search()
         return list(zip(scores[:found].tolist(), paths[:found].tolist(), strict=True))
 
@@ -216,7 +218,13 @@ class Decoder:
         return margins
 
     def _search(
-        self, encoded: Encoded, begin: int, n: int, k: int, lattice: Lattice | None = None
+        self,
+        encoded: Encoded,
+        begin: int,
+        n: int,
+        k: int,
+        lattice: Lattice | None = None,
+        fixed: Int32 | None = None,
     ) -> tuple[NBest, NDArray[np.int32], NDArray[np.float64]]:
         """A search for k sequences for the n tokens from `begin` on, and where it writes them."""
         K = self.n_labels
@@ -227,6 +235,7 @@ class Decoder:
             chain=self.chain,
             data=sequences(encoded),
             begin=begin,
+            fixed=NO_LABELS if fixed is None else fixed,
             work=work,
             em=em,
             forward=forward,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from seqpa._kernel.marginals import Marginals
 from seqpa.schemes import Boundaries, spans
-from seqpa.sequence.chain import scratch, sequences
+from seqpa.sequence.chain import NO_LABELS, scratch, sequences
 from seqpa.sequence.decoder import Decoder, no_legal_sequence
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.tagging import cut
@@ -60,7 +60,7 @@ class Probabilities:
         self.decoder = decoder
         self.scale = scale
 
-    def _kernel(self, longest: int) -> Marginals:
+    def _kernel(self, longest: int, fixed: Int32 | None = None) -> Marginals:
         K, n = self.decoder.n_labels, max(longest, 1)
         width = padded(K)
         em, weight, forward, backward = np.zeros((4, n, width))
@@ -71,6 +71,7 @@ class Probabilities:
             chain=self.decoder.chain,
             work=scratch(K, 1)[0],
             scale=self.scale,
+            fixed=NO_LABELS if fixed is None else fixed,
             em=em,
             weight=weight,
             forward=forward,
@@ -86,13 +87,16 @@ class Probabilities:
             terms=terms,
         )
 
-    def tokens(self, encoded: Encoded, n_jobs: int = 1) -> Floats:
-        """(tokens, labels): how probable each label is at each token; in so many threads."""
+    def tokens(self, encoded: Encoded, n_jobs: int = 1, fixed: Int32 | None = None) -> Floats:
+        """(tokens, labels): how probable each label is at each token; in so many threads.
+
+        `fixed` as in `Decoder.decode`: among the label sequences that have these labels.
+        """
         out = np.empty((int(encoded.starts[-1]), self.decoder.n_labels))
         data, longest = sequences(encoded), _longest(encoded)
 
         def fill(run: slice) -> int:
-            return self._kernel(longest).tokens(data, run.start, run.stop, out)
+            return self._kernel(longest, fixed).tokens(data, run.start, run.stop, out)
 
         runs = cut(encoded.starts, _RUN)
         if n_jobs == 1 or len(runs) == 1:
@@ -104,7 +108,7 @@ class Probabilities:
                 bad = list(pool.map(fill, runs))
         for sentence in bad:
             if sentence >= 0:
-                raise no_legal_sequence(sentence, False)
+                raise no_legal_sequence(sentence, fixed is not None)
         return out
 
     def likelihood(self, encoded: Encoded, gold: Int32, every: int = 1) -> float:

@@ -752,7 +752,7 @@ class SequenceTagger:
         return list(zip(tokens, labels, strict=True))
 
     def predict_nbest(
-        self, X: Any, k: int, documents: Any = None
+        self, X: Any, k: int, documents: Any = None, fixed: Any = None
     ) -> list[list[tuple[float, list[str]]]]:
         """For each sentence the k best label lists with their scores, best first.
 
@@ -763,6 +763,8 @@ class SequenceTagger:
         documents : None, or a list
             For each sentence the name of its document, for `elsewhere` in templates and for two
             stages; where nothing is known of documents, all sentences are one.
+        fixed : None, or a list for each sentence
+            The label that a token must get, or None where it is free.
 
         Returns
         -------
@@ -771,11 +773,14 @@ class SequenceTagger:
         """
         check_whole("k", k, 1)
         labels = self.classes_  # their numbers never change, more may come
-        encoded, decoder = self._tagging().prepared(in_documents(X, documents))
+        tagging = self._tagging()
+        X = in_documents(X, documents)
+        given = None if fixed is None else fixed_indices(X, fixed, labels)
+        encoded, decoder = tagging.prepared(X)
         return [
             [
                 (score, self._as_given([labels[label] for label in path]))
-                for score, path in decoder.nbest(encoded, i, int(k))
+                for score, path in decoder.nbest(encoded, i, int(k), given)
             ]
             for i in range(len(encoded.starts) - 1)
         ]
@@ -805,7 +810,9 @@ class SequenceTagger:
             result.append((float(margins.min(initial=np.inf)), margins.tolist()))
         return result
 
-    def predict_marginals(self, X: Any, documents: Any = None) -> list[list[dict[str, float]]]:
+    def predict_marginals(
+        self, X: Any, documents: Any = None, fixed: Any = None
+    ) -> list[list[dict[str, float]]]:
         """For each token of each sentence how probable each label is.
 
         Summed over all label sequences that the constraints allow. The probabilities are as good as
@@ -817,6 +824,9 @@ class SequenceTagger:
         documents : None, or a list
             For each sentence the name of its document, for `elsewhere` in templates and for two
             stages; where nothing is known of documents, all sentences are one.
+        fixed : None, or a list for each sentence
+            The label that a token must get, or None where it is free: probabilities are then those
+            among the label sequences that have these labels.
 
         Returns
         -------
@@ -828,8 +838,10 @@ class SequenceTagger:
         >>> [round(token["P"], 3) for token in tagger.predict_marginals([["so", "it"]])[0]]
         [0.365, 0.635]
         """
-        probabilities, encoded, labels = self._probabilities(in_documents(X, documents))
-        rows = probabilities.tokens(encoded, self.n_jobs).tolist()
+        X = in_documents(X, documents)
+        given = None if fixed is None else fixed_indices(X, fixed, self.classes_)
+        probabilities, encoded, labels = self._probabilities(X)
+        rows = probabilities.tokens(encoded, self.n_jobs, given).tolist()
         named = [dict(zip(labels, row, strict=True)) for row in rows]
         return [named[a:b] for a, b in pairwise(encoded.starts.tolist())]
 

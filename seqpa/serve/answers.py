@@ -228,27 +228,34 @@ def answer_detailed(question: Question) -> Outcome:
     request, tagger, sentences = question.request, question.model.tagger, question.sentences
     only = list(range(len(sentences))) if request.only is None else request.only
     try:
-        labels = tagger.predict(sentences, fixed=_fixed(question)) if sentences else []
+        fixed = _fixed(question)
+        labels = tagger.predict(sentences, fixed=fixed) if sentences else []
         # Without what is not asked for; with it where the tagger looks at it.
-        seen, kept = (sentences, only) if tagger.reach_ else _chosen(sentences, only)
-        marginals = n_best = None
-        if request.probabilities or request.explain:
-            marginals = tagger.predict_marginals(seen)
+        kept = only if tagger.reach_ else list(range(len(only)))
+        seen = sentences if tagger.reach_ else [sentences[i] for i in only]
+        if fixed is not None and not tagger.reach_:
+            fixed = [fixed[i] for i in only]
+        marginals = alone = n_best = None
+        if request.probabilities:
+            marginals = tagger.predict_marginals(seen, fixed=fixed)
+        if request.explain:  # the model on its own, whatever is fixed
+            known = marginals if fixed is None else None
+            alone = tagger.predict_marginals(seen) if known is None else known
         if request.n_best > 1:
-            n_best = tagger.predict_nbest(seen, request.n_best)
+            n_best = tagger.predict_nbest(seen, request.n_best, fixed=fixed)
         records = []
         for i, at in zip(only, kept, strict=True):
             record = _record(question, i, labels[i])
-            if marginals is not None and request.probabilities:
+            if marginals is not None:
                 record["probabilities"] = [
                     told[label] for told, label in zip(marginals[at], labels[i], strict=True)
                 ]
             if n_best is not None:
                 record["n_best"] = [_reading(question, i, *one) for one in n_best[at]]
-            if marginals is not None and request.explain:
+            if alone is not None:
                 record["explanations"] = [
                     _explanation(one, told)
-                    for one, told in zip(_explained(question, i), marginals[at], strict=True)
+                    for one, told in zip(_explained(question, i), alone[at], strict=True)
                 ]
             records.append(record)
     except Problem as problem:
@@ -256,10 +263,6 @@ def answer_detailed(question: Question) -> Outcome:
     except SeqpaError as error:
         return Problem(422, str(error))
     return _answer(question, records)
-
-
-def _chosen(sentences: list[Sentence], only: list[int]) -> tuple[list[Sentence], list[int]]:
-    return [sentences[i] for i in only], list(range(len(only)))
 
 
 def _fixed(question: Question) -> list[list[str | None]] | None:

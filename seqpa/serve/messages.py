@@ -82,8 +82,8 @@ class TagRequest(BaseModel):
     fixed: Annotated[
         list[FixedLabel],
         Field(
-            description="Labels that tokens must get; the others follow. Readings, probabilities "
-            "and explanations stay those of the model on its own."
+            description="Labels that tokens must get; the others, readings and probabilities "
+            "follow. Explanations stay those of the model on its own."
         ),
     ] = []
     only: Annotated[

@@ -14,6 +14,7 @@ _FILES = {
     "/page.css": ("page.css", "text/css; charset=utf-8"),
     "/page.js": ("page.js", "text/javascript; charset=utf-8"),
     "/reading.js": ("reading.js", "text/javascript; charset=utf-8"),
+    "/why.js": ("why.js", "text/javascript; charset=utf-8"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
 }
 PAGE_PATHS = tuple(_FILES)

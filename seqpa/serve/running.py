@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
@@ -156,9 +157,9 @@ def _serve(
     )
 
     def ready() -> None:
-        on_ready()
         versions = {card["name"]: card["version"] for card in models.cards()}
         log.info("ready", address=_address(listener), models=versions, process=os.getpid())
+        on_ready()
 
     try:
         _Server(config, ready).run(sockets=[listener])
@@ -167,7 +168,9 @@ def _serve(
         log.close()
 
 
-def _work(settings: Settings, listener: socket.socket, shared: Path, worker: int) -> None:
+def _work(
+    settings: Settings, listener: socket.socket, shared: Path, worker: int, ready: Event
+) -> None:
     """Serve as one of several workers, in a process of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all; one decides
     metrics = Metrics(shared, worker, settings.workers)
@@ -179,7 +182,7 @@ def _work(settings: Settings, listener: socket.socket, shared: Path, worker: int
         log.close()
         time.sleep(_PAUSE_SECONDS)
         raise SystemExit(1) from None
-    _serve(settings, models, metrics, listener)
+    _serve(settings, models, metrics, listener, ready.set)
 
 
 class _Workers:
@@ -191,6 +194,7 @@ class _Workers:
         self._context = multiprocessing.get_context("spawn")
         self._shared = shared_file(settings.workers)
         self._workers: list[BaseProcess] = []
+        self._ready = [self._context.Event() for _ in range(settings.workers)]
         self._ending = threading.Event()
 
     def run(self, on_ready: Callable[[], None]) -> None:
@@ -199,8 +203,12 @@ class _Workers:
         try:
             with _on_signals(lambda *_: self._ending.set()):
                 self._workers = [self._start(i) for i in range(self._settings.workers)]
-                on_ready()
-                while not self._ending.wait(0.2):
+                told = False
+                while not self._ending.wait(0.2 if told else 0.02):
+                    # Before that, requests would wait for processes that are still starting.
+                    if not told and all(one.is_set() for one in self._ready):
+                        told = True
+                        on_ready()
                     for i, one in enumerate(self._workers):
                         if not one.is_alive():
                             log.warning("worker ended", worker=i, status=one.exitcode)
@@ -212,7 +220,7 @@ class _Workers:
             log.close()
 
     def _start(self, worker: int) -> BaseProcess:
-        arguments = (self._settings, self._listener, self._shared, worker)
+        arguments = (self._settings, self._listener, self._shared, worker, self._ready[worker])
         one = self._context.Process(target=_work, args=arguments, name=f"seqpa-worker-{worker}")
         one.start()
         return one

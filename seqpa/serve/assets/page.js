@@ -2,7 +2,8 @@
 //
 // Words, labels and names are only ever set as text, never as HTML.
 
-import { asConll, asHtml, asJson, moved, packed, paragraphs, positions, numbers, sentencesOf, unpacked, wellFormed } from "./reading.js";
+import { asConll, asHtml, asJson, counts, moved, packed, paragraphs, positions, numbers, sentencesOf, unpacked, wellFormed } from "./reading.js";
+import { classOfKind, classOfLabel, node, whyNode } from "./why.js";
 
 const PAUSE = 30; // milliseconds between a key and the question
 const RUN = 8000; // so many characters are asked about at once
@@ -26,18 +27,6 @@ const state = {
   answers: new Map(), // what was answered, by question
   changes: 0, // of anything that a question is made of
 };
-
-// A node, made of text and other nodes.
-function node(name, attributes = {}, ...inner) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else if (key === "class") made.className = value;
-    else if (value !== null && value !== false) made.setAttribute(key, value === true ? "" : value);
-  }
-  made.append(...inner);
-  return made;
-}
 
 function say(text, bad = false) {
   $("state").textContent = text;
@@ -179,11 +168,8 @@ async function update() {
 
 // Showing a reading
 
-const kindClass = (kind) => {
-  const at = Object.keys(state.card.colours).indexOf(kind);
-  return at < 0 ? "" : `kind-${at}`;
-};
-const labelClass = (label) => kindClass(state.card.kinds[label] ?? label);
+const kindClass = (kind) => classOfKind(state.card, kind);
+const labelClass = (label) => classOfLabel(state.card, label);
 
 function isFixed(start) {
   return state.fixes.some((fix) => fix.start === start);
@@ -287,21 +273,8 @@ function allSentences() {
   );
 }
 
-function counts() {
-  const found = new Map();
-  for (const piece of state.shown.pieces) {
-    for (const sentence of state.answers.get(piece.key) ?? []) {
-      const kinds = sentence.spans
-        ? sentence.spans.map((span) => span.type)
-        : sentence.tokens.map((token) => state.card.kinds[token.label] ?? token.label);
-      for (const kind of kinds) found.set(kind, (found.get(kind) ?? 0) + 1);
-    }
-  }
-  return found;
-}
-
 function legend() {
-  const found = counts();
+  const found = counts(state.shown.pieces.flatMap((piece) => state.answers.get(piece.key) ?? []), state.card);
   const kinds = Object.keys(state.card.colours);
   const seen = kinds.filter((kind) => found.has(kind)).sort((a, b) => found.get(b) - found.get(a));
   const rest = kinds.filter((kind) => !found.has(kind));
@@ -377,7 +350,7 @@ let goThere = false; // the focus goes to the answer
 
 async function explain(made) {
   const { piece } = made.closest(".paragraph");
-  const { token, sentence, number } = made;
+  const { token, number } = made;
   const key = JSON.stringify([piece.key, number, token.start]);
   $("legend").hidden = true;
   $("why").hidden = false;
@@ -391,109 +364,28 @@ async function explain(made) {
     const place = positions(piece.text);
     const t = one.offsets.findIndex(([a]) => place(a) === token.start);
     if (t < 0) return;
-    showWhy({ token, t, one, sentence, piece });
+    showWhy({ token, t, one, piece });
   } catch (error) {
     $("why").replaceChildren(node("p", { class: "bad" }, error.message));
   }
 }
 
-const percent = (p) => (p > 0.9995 ? "> 99.9 %" : p < 0.0005 ? "< 0.1 %" : `${(100 * p).toFixed(p > 0.1 ? 1 : 2)} %`);
-const signed = (x) => `${x > 0 ? "+" : x < 0 ? "−" : ""}${Math.abs(x).toFixed(2)}`;
-const chip = (label) => node("span", { class: `chip ${labelClass(label)}` }, label);
-
-function showWhy({ token, t, one, piece, sentence }) {
-  const told = one.explanations[t];
+function showWhy({ token, t, one, piece }) {
   const start = piece.start + token.start;
-  const fixed = isFixed(start);
-  const label = one.labels[t];
+  const place = positions(piece.text);
   const focus = document.activeElement?.dataset?.keep;
-  const parts = [
-    node("div", { class: "why-head" },
-      node("h2", { dir: "auto", tabindex: "-1", id: "why-word", "data-keep": "word" }, token.text, " ", chip(label)),
-      node("button", { type: "button", class: "close", "aria-label": "Close", "data-keep": "close", onclick: close }, "✕")),
-    facts(told, one.probabilities[t], fixed, label),
-    fixing(one, t, start, token, fixed, told),
-  ];
-  if (told.features.length) parts.push(features(told));
-  if (one.n_best.length > 1) parts.push(readings(one, piece, sentence));
-  $("why").replaceChildren(node("div", { class: "why" }, ...parts));
+  const view = {
+    card: state.card,
+    fixed: isFixed(start),
+    someFixed: one.offsets.some(([a]) => isFixed(piece.start + place(a))),
+    close,
+    fix: (label) => fix(start, token.text, label),
+    take: (rank) => takeReading(rank, one, piece),
+  };
+  $("why").replaceChildren(whyNode(token, t, one, view));
   if (goThere) $("why-word").focus({ preventScroll: true });
   else if (focus) $("why").querySelector(`[data-keep="${CSS.escape(focus)}"]`)?.focus();
   goThere = false;
-}
-
-function facts(told, probability, fixed, label) {
-  const lines = [];
-  if (fixed) {
-    lines.push(node("p", {}, "Fixed by you. ", told.label === label ? "The model agrees." : "On its own the model says ",
-      ...(told.label === label ? [] : [chip(told.label), "."])));
-  } else if (told.label !== label) {
-    lines.push(node("p", {}, "Follows from what you fixed. On its own the model says ", chip(told.label), "."));
-  }
-  const numbers = [];
-  const other = told.label === label ? [] : [chip(told.label), " "];
-  if (state.card.calibrated) numbers.push("probability ", node("b", {}, percent(probability)));
-  if (told.runner_up !== null) {
-    numbers.push(numbers.length ? ", " : "", ...other, "ahead of ", chip(told.runner_up), " by ", node("b", {}, told.margin.toFixed(2)));
-  } else numbers.push(numbers.length ? ", " : "", "no other label is possible");
-  lines.push(node("p", { class: "fact" }, ...numbers));
-  return node("div", {}, ...lines);
-}
-
-function fixing(one, t, start, token, fixed, told) {
-  const select = node("select", { "aria-label": `Label of ${token.text}`, "data-keep": "fix",
-    onchange: (event) => fix(start, token.text, event.target.value || null) },
-    node("option", { value: "" }, fixed ? "free again" : "fix a label…"),
-    ...state.card.labels.map((label) => node("option", { value: label }, label)));
-  select.value = fixed ? one.labels[t] : "";
-  const rows = told.alternatives.map(({ label, probability }) => {
-    const meter = node("span", { class: labelClass(label) });
-    meter.style.width = `${100 * probability}%`;
-    const on = fixed && one.labels[t] === label;
-    return node("li", {},
-      node("button", { type: "button", class: "alternative", "aria-pressed": String(on), "data-keep": `fix ${label}`,
-        title: on ? "free it again" : `fix ${label}`,
-        onclick: () => fix(start, token.text, on ? null : label) },
-        node("span", {}, chip(label)), node("span", { class: "meter" }, meter), node("span", { class: "number" }, percent(probability))));
-  });
-  return node("section", {}, node("h3", {}, state.card.calibrated ? "How probable; choose one to fix it" : "The best labels; choose one to fix it"),
-    node("ul", { class: "list" }, ...rows), node("p", { class: "fact" }, select));
-}
-
-function features(told) {
-  const rows = told.features.map(({ name, chosen, runner_up: other }) => ({ name, value: chosen - other }));
-  const most = Math.max(...rows.map((row) => Math.abs(row.value)), 1e-9);
-  return node("section", {},
-    node("h3", {}, "For ", chip(told.label), ", against ", chip(told.runner_up)),
-    node("ul", { class: "list" }, ...rows.map(({ name, value }) => {
-      const side = value >= 0 ? "for" : "against";
-      const bar = node("span", { class: side });
-      bar.style.width = `${(50 * Math.abs(value)) / most}%`;
-      return node("li", { class: "feature" }, node("span", { class: "name", dir: "auto" }, name),
-        node("span", { class: "balance", "aria-hidden": "true" }, bar),
-        node("span", { class: `number ${side}` }, signed(value)));
-    })));
-}
-
-function readings(one, piece) {
-  const [best] = one.n_best;
-  const rows = one.n_best.map((told, rank) => {
-    const what = node("span", { class: "what", dir: "auto" });
-    if (told.spans) {
-      told.spans.forEach((span, i) => what.append(i ? " · " : "", span.text, " ", node("span", { class: `chip ${kindClass(span.type)}` }, span.type || "span")));
-      if (!told.spans.length) what.append("no span");
-    } else {
-      const other = told.labels.map((label, t) => [one.tokens[t], label, best.labels[t]]).filter(([, label, first]) => rank && label !== first);
-      if (!rank) what.append("the best");
-      other.forEach(([word, label], i) => what.append(i ? " · " : "", word, " ", chip(label)));
-    }
-    const take = node("button", { type: "button", "data-keep": `take ${rank}`, "aria-label": `Take reading ${rank + 1}`,
-      onclick: () => takeReading(told, one, piece) }, "Take");
-    const same = told.labels.every((label, t) => label === one.labels[t]);
-    const behind = rank ? signed(told.score - best.score) : "";
-    return node("li", { class: "one-reading" }, what, node("span", { class: "number" }, behind, " ", same ? "shown" : take));
-  });
-  return node("section", {}, node("h3", {}, `The ${rows.length} best readings of the sentence`), node("ol", { class: "list" }, ...rows));
 }
 
 function fix(start, word, label) {
@@ -503,13 +395,14 @@ function fix(start, word, label) {
   update();
 }
 
-function takeReading(told, one, piece) {
+/** Fix labels so that a reading becomes the best: each that a better reading has otherwise. */
+function takeReading(rank, one, piece) {
   const place = positions(piece.text);
   const starts = one.offsets.map(([a]) => piece.start + place(a));
-  state.fixes = state.fixes.filter((fix) => !starts.includes(fix.start));
-  const own = one.n_best[0].labels;
-  told.labels.forEach((label, t) => {
-    if (label !== own[t]) state.fixes.push({ start: starts[t], end: starts[t] + one.tokens[t].length, label });
+  const better = one.n_best.slice(0, rank);
+  one.n_best[rank].labels.forEach((label, t) => {
+    if (better.every((other) => other.labels[t] === label)) return;
+    state.fixes.push({ start: starts[t], end: starts[t] + one.tokens[t].length, label });
   });
   explained = "";
   update();

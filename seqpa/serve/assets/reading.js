@@ -182,3 +182,15 @@ export async function unpacked(text) {
   const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (sign) => sign.charCodeAt(0));
   return JSON.parse(new TextDecoder().decode(await through(new DecompressionStream("deflate-raw"), bytes, 4 * MOST)));
 }
+
+/** How often there is each kind of span, or of label where there are no spans. */
+export function counts(sentences, card) {
+  const found = new Map();
+  for (const sentence of sentences) {
+    const kinds = sentence.spans
+      ? sentence.spans.map((span) => span.type)
+      : sentence.tokens.map((token) => card.kinds[token.label] ?? token.label);
+    for (const kind of kinds) found.set(kind, (found.get(kind) ?? 0) + 1);
+  }
+  return found;
+}
