@@ -72,7 +72,6 @@ CONTENTS = {
             "scaling",
             "report",
             "notebooks",
-            "scaling",
             "serving",
         ],
         "Coming from": [
