@@ -425,7 +425,7 @@ def draw(gains: dict[str, dict[str, float]], path: Path) -> None:
     axes.set_xlabel("points above templates that see a sentence alone")
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(left=False)
-    axes.legend(loc="lower right", frameon=False, title="with")
+    axes.legend(loc="upper right", frameon=False, title="with")
     figure.savefig(path, dpi=150)
     plt.close(figure)
 
