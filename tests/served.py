@@ -16,9 +16,10 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import seqpa
 from seqpa import SequenceTagger
 
-PROJECT = Path(__file__).parents[1]
+PACKAGE = Path(seqpa.__file__).parents[1]  # where the compiled one is, not the sources beside us
 NAMES = [
     "Anna Norvell left Lyon .", "Ada met Anna in Paris .", "In Lyon Ada paid .", "Paris is far .",
     "They left Paris for Lyon .", "Anna and Ada met there .", "So it is .",
@@ -74,13 +75,14 @@ class Service:
         else:
             told = {"models": [str(one) for one in arguments], "limits": limits or {}, **more}
             command = [str(Path(__file__)), json.dumps(told)]
-        environment = {**os.environ, "PYTHONPATH": str(PROJECT), "PYTHONUNBUFFERED": "1"}
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "PYTHONUNBUFFERED": "1"}
         environment.pop("SEQPA_TOKEN", None)
         self.process = subprocess.Popen(
             [sys.executable, *command],
             stdout=subprocess.PIPE,
             stderr=self.log_file,
             env=environment,
+            cwd=tempfile.gettempdir(),  # in the project's folder its sources would come first
             text=True,
         )
         assert self.process.stdout is not None

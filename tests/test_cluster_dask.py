@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from test_cluster import bits, sentences, write_conll
 
+import seqpa
 from seqpa.cluster import DaskSequenceTagger, Files
 from seqpa.cluster.executors import Inline, OnDask
 from seqpa.cluster.run import ClusterRun
@@ -153,7 +154,7 @@ def test_a_killed_client_resumes_to_the_same_model(
         "learner: {epochs: 60}\ncluster: {shards: 2}\noutput: {model: m.safetensors}\n"
     )
     command = [sys.executable, "-m", "seqpa", "train", str(config)]
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = os.environ | {"PYTHONPATH": str(Path(seqpa.__file__).parents[1])}
     settings = ["output.model=whole.safetensors"]
     monkeypatch.chdir(tmp_path)
     train(load_config(config, settings), resume=False)

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from names_in_context import text
-from served import NAMES, PROJECT, Service, names_tagger, pos_tagger, until
+from served import NAMES, PACKAGE, Service, names_tagger, pos_tagger, until
 
 from seqpa import SequenceTagger
 from seqpa.cli import main
@@ -691,7 +691,7 @@ def test_help_is_quick_and_whole() -> None:
         "import sys; from seqpa.cli import main; main(['serve', '--help']); "
         "assert not {'fastapi', 'uvicorn', 'numpy'} & set(sys.modules)"
     )
-    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
     )

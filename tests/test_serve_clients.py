@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from served import PROJECT, Service, names_tagger
+from served import Service, names_tagger
 
 pytest.importorskip("fastapi", reason='needs the extra "serve"')
 pytest.importorskip("uvicorn", reason='needs the extra "serve"')
 
-PAGE = (PROJECT / "docs" / "serving.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "serving.md").read_text(encoding="utf-8")
 ADDRESS = "http://127.0.0.1:8000/"
 
 

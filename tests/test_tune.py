@@ -14,6 +14,7 @@ import pytest
 import yaml
 from test_cluster import sentences, write_conll
 
+import seqpa
 from seqpa.cli import main
 from seqpa.config import Config, load_config
 from seqpa.config.schema import TuneRange
@@ -212,9 +213,11 @@ def test_mistakes_in_one_line(
 def test_a_killed_search_goes_on_and_processes_share_it(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = os.environ | {"PYTHONPATH": str(Path(seqpa.__file__).parents[1])}
     command = [sys.executable, "-m", "seqpa", "tune", str(config), "-n"]
-    run = subprocess.Popen([*command, "500"], env=environment, stdout=subprocess.PIPE)
+    run = subprocess.Popen(
+        [*command, "500"], env=environment, cwd=config.parent, stdout=subprocess.PIPE
+    )
     assert run.stdout is not None
     for line in run.stdout:
         if line.startswith(b"trial 3/"):
