@@ -102,8 +102,8 @@ def wrk(service: Service, seconds: int, folder: Path, connections: int = CONNECT
 
     return Load(
         rate=float(found(r"Requests/sec:\s+([\d.]+)")),
-        median=found(r"50%\s+(\S+)"),
-        p99=found(r"99%\s+(\S+)"),
+        median=found(r"\n\s+50%\s+(\S+)"),
+        p99=found(r"\n\s+99%\s+(\S+)"),
         requests=int(found(r"(\d+) requests in")),
         failed=sum(map(int, [*errors, *bad])),
     )
@@ -292,9 +292,11 @@ def stream(quick: bool, folder: Path) -> str:
 
         sender = threading.Thread(target=send)
         sender.start()
-        lines = 0
+        lines, rest, mark = 0, b"", b'{"model":'
         while more := one.recv(2**16):
-            lines += more.count(b'{"model":')
+            more = rest + more
+            lines += more.count(mark)
+            rest = more[1 - len(mark) :]  # a mark may come in two pieces
         seconds = time.perf_counter() - began
         sender.join()
         one.close()
