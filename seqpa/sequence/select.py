@@ -54,25 +54,47 @@ def select(
     rng : numpy.random.Generator
         For "random" alone.
     """
-    if strategy not in STRATEGIES:
-        hint = did_you_mean(strategy, STRATEGIES, listed=False)
-        raise SeqpaError(f"strategy {strategy!r} is unknown: choose {', '.join(STRATEGIES)}{hint}")
+    check_strategy(strategy)
     some = np.flatnonzero(np.diff(encoded.starts) > 0)
     if strategy == "random":
         return rng.permutation(some)[:n].tolist()
+    worth = worths(encoded, probabilities, plain, strategy, n_best)[some]
+    return some[np.argsort(-worth, kind="stable")][:n].tolist()
+
+
+def check_strategy(strategy: str) -> None:
+    """Raise a SeqpaError where there is no such strategy."""
+    if strategy not in STRATEGIES:
+        hint = did_you_mean(strategy, STRATEGIES, listed=False)
+        raise SeqpaError(f"strategy {strategy!r} is unknown: choose {', '.join(STRATEGIES)}{hint}")
+
+
+def worths(
+    encoded: Encoded,
+    probabilities: Probabilities,
+    plain: Encoded | None,
+    strategy: str,
+    n_best: int,
+) -> Floats:
+    """(sentences,): what a label of each would teach, by a strategy of `select` but "random".
+
+    The parameters are those of `select`. −∞ for sentences without tokens.
+    """
+    some = np.flatnonzero(np.diff(encoded.starts) > 0)
+    found = np.full(len(encoded.starts) - 1, -np.inf)
     decoder = probabilities.decoder
     if strategy == "margin":
-        worth = np.array([-_margin(encoded, decoder, int(i)) for i in some])
+        found[some] = [-_margin(encoded, decoder, int(i)) for i in some]
     elif strategy == "least-confident":
-        worth = -probabilities.sequences(encoded, decoder.decode(encoded))[some]
+        found[some] = -probabilities.sequences(encoded, decoder.decode(encoded))[some]
     elif strategy == "n-best-entropy":
         scale = probabilities.scale
-        worth = np.array([_entropy(encoded, decoder, int(i), n_best, scale) for i in some])
+        found[some] = [_entropy(encoded, decoder, int(i), n_best, scale) for i in some]
     else:
-        worth = probabilities.entropies(encoded)[some]
+        found[some] = probabilities.entropies(encoded)[some]
         if plain is not None:
-            worth = worth * density(plain)[some]
-    return some[np.argsort(-worth, kind="stable")][:n].tolist()
+            found[some] *= density(plain)[some]
+    return found
 
 
 def _margin(encoded: Encoded, decoder: Decoder, i: int) -> float:

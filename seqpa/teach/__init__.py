@@ -1,0 +1,11 @@
+"""Labelling in a browser, by a tagger that learns with every sentence; in reading order:
+
+- `store`: the project file, one SQLite file to which events are appended.
+- `events`: the kinds of events, and labels as a fold of them.
+- `labels`: the label set: names, keys and colours, and how they change.
+- `model`: what is learned from the events, sentence by sentence.
+- `queue`: which sentence comes next.
+- `team`: users, sentences that are lent out, second readers, agreement.
+- `progress`: how good the tagger is by now, and what it saves.
+- `session`: all of these together: what the page calls.
+"""

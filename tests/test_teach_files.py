@@ -1,0 +1,347 @@
+"""Projects of `seqpa teach`: sentences in and out without loss, and training on the file itself."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from seqpa.cli import main
+from seqpa.data import read
+from seqpa.data.recognise import look_at
+from seqpa.data.teach_project import read_project
+from seqpa.errors import SeqpaError
+from seqpa.schemes import SCHEMES, spans
+from seqpa.teach.files import Imported, export, read_sentences, rendered
+from seqpa.teach.store import Event, Sentence, Store
+
+WORDS = st.text(
+    st.characters(categories=["L", "N", "P", "S"], exclude_characters="\u2028\u2029"),
+    min_size=1,
+    max_size=6,
+).filter(lambda word: not word.startswith(("#", "-DOCSTART-")))
+NAMES = st.sampled_from(["PER", "ORG", "B-ROLE", "work of art".replace(" ", "_")])
+
+
+@st.composite
+def labelled(draw: st.DrawFn) -> tuple[Sentence, dict[str, Any]]:
+    """A sentence with any spaces between its words, and spans over them."""
+    words = draw(st.lists(WORDS, min_size=1, max_size=8))
+    text, offsets = "", []
+    for word in words:
+        text += draw(st.sampled_from([" ", "  ", "\u00a0"])) if text else ""
+        offsets.append([len(text), len(text) + len(word)])
+        text += word
+    found: list[list[Any]] = []
+    at = 0
+    while at < len(words):
+        length = draw(st.integers(0, 3))
+        if length and at + length <= len(words):
+            found.append([at, at + length, draw(NAMES)])
+        at += max(length, 1)
+    return Sentence(0, "a.txt", 0, text, words, offsets), {"spans": found}
+
+
+def back(data: bytes, folder: Path, name: str, **options: Any) -> Imported:
+    path = folder / name
+    path.write_bytes(data)
+    return read_sentences([path], **options)
+
+
+ONE_FOLDER = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@ONE_FOLDER
+@given(entries=st.lists(labelled(), min_size=1, max_size=3))
+def test_columns_keep_words_and_spans(
+    tmp_path: Path, scheme: str, entries: list[tuple[Sentence, dict[str, Any]]]
+) -> None:
+    if scheme == "io":  # cannot tell two spans side by side from one
+        entries = [(s, {"spans": a["spans"][:1]}) for s, a in entries]
+    data, told = rendered(entries, "spans", "conll", scheme=scheme)
+    found = back(data, tmp_path, "a.conll", kind="spans", format="conll", columns=["word", "label"])
+    assert [one.tokens for one in found.sentences] == [s.tokens for s, _ in entries]
+    assert [one.given for one in found.sentences] == [a for _, a in entries]
+    assert told.left_out == 0
+
+
+@pytest.mark.parametrize("format", ["jsonl", "spacy", "conllu", "huggingface"])
+@ONE_FOLDER
+@given(entries=st.lists(labelled(), min_size=1, max_size=3))
+def test_other_formats_keep_all_that_they_can_say(
+    tmp_path: Path, format: str, entries: list[tuple[Sentence, dict[str, Any]]]
+) -> None:
+    data, _ = rendered(entries, "spans", format)
+    reader = {"spacy": "spans", "huggingface": "jsonl"}.get(format, format)
+    found = back(data, tmp_path, "a", kind="spans", format=reader).sentences
+    assert [one.tokens for one in found] == [s.tokens for s, _ in entries]
+    assert [one.given for one in found] == [a for _, a in entries]
+    if format != "huggingface":  # which has no text
+        assert [one.text for one in found] == [s.text for s, _ in entries]
+        assert [one.offsets for one in found] == [s.offsets for s, _ in entries]
+
+
+@ONE_FOLDER
+@given(entries=st.lists(labelled(), min_size=1, max_size=3), data=st.data())
+@pytest.mark.parametrize("format", ["conll", "conllu", "jsonl", "huggingface"])
+def test_labels_of_tokens_go_round(
+    tmp_path: Path, format: str, entries: list[tuple[Sentence, Any]], data: st.DataObject
+) -> None:
+    tags = st.sampled_from(["NOUN", "VERB", "X:y"])
+    pairs = [(s, {"labels": [data.draw(tags) for _ in s.tokens]}) for s, _ in entries]
+    made, _ = rendered(pairs, "tokens", format)
+    reader = {"huggingface": "jsonl"}.get(format, format)
+    columns = ["word", "label"] if format == "conll" else None
+    found = back(made, tmp_path, "a", kind="tokens", format=reader, columns=columns).sentences
+    assert [(one.tokens, one.given) for one in found] == [(s.tokens, a) for s, a in pairs]
+
+
+CONLLU = """\
+# newdoc id = d1
+# sent_id = 1
+# text = Im Haus.
+1-2\tIm\t_\t_\t_\t_\t_\t_\t_\t_
+1\tin\tin\tADP\t_\t_\t3\tcase\t_\t_
+2\tdem\tder\tDET\t_\tCase=Dat\t3\tdet\t_\t_
+3\tHaus\tHaus\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No
+4\t.\t.\tPUNCT\t_\t_\t3\tpunct\t_\t_
+4.1\tist\t_\t_\t_\t_\t_\t_\t_\t_
+
+# sent_id = 2
+# text = Ja!
+1\tJa\tja\tINTJ\t_\t_\t0\troot\t_\tSpaceAfter=No
+2\t!\t!\tPUNCT\t_\t_\t1\tpunct\t_\t_
+
+"""
+
+
+def test_conllu_comes_out_as_it_went_in(tmp_path: Path) -> None:
+    found = back(CONLLU.encode(), tmp_path, "a.conllu")
+    assert (found.kind, found.sentences[1].text) == ("tokens", "Ja!")
+    assert found.sentences[1].offsets == [[0, 2], [2, 3]]
+    entries = [(one, one.given) for one in found.sentences]
+    data, _ = rendered(entries, "tokens", "conllu", found.names)
+    assert data.decode() == CONLLU
+
+
+def test_spans_beside_the_fields_of_conllu(tmp_path: Path) -> None:
+    found = back(CONLLU.encode(), tmp_path, "a.conllu", kind="spans")
+    assert [one.given for one in found.sentences] == [None, None]
+    entries = [(one, {"spans": [[1, 2, "X"]]}) for one in found.sentences]
+    data, _ = rendered(entries, "spans", "conllu", found.names)
+    again = back(data, tmp_path, "b.conllu")
+    assert (again.kind, again.labels) == ("spans", ["X"])
+    assert [one.columns for one in again.sentences] == [one.columns for one in found.sentences]
+    assert "\tDET\t" in data.decode()
+    assert "NER=B-X" in data.decode()
+
+
+def test_further_columns_of_conll(tmp_path: Path) -> None:
+    text = "Ada\tNNP\tB-PER\nwon\tVBD\tO\n\nRain\tNN\tO\n\n"
+    found = back(text.encode(), tmp_path, "a.conll")
+    assert (found.kind, found.labels, found.names) == ("spans", ["PER"], ["pos"])
+    data, _ = rendered([(s, s.given) for s in found.sentences], "spans", "conll", found.names)
+    assert data.decode() == text
+
+
+def test_text_keeps_every_space(tmp_path: Path) -> None:
+    found = back(b"Dr. Okri  left.\n\nShe\nwon!\n", tmp_path, "a.txt")
+    assert [one.text for one in found.sentences] == ["Dr. Okri  left.", "She\nwon!"]
+    for one in found.sentences:
+        assert [one.text[a:b] for a, b in one.offsets] == one.tokens
+        assert one.given is None
+    assert [one.position for one in found.sentences] == [0, 1]
+
+
+def test_texts_with_and_without_spans(tmp_path: Path) -> None:
+    bare = back(b'{"text": "Ada won."}\n', tmp_path, "a.jsonl")
+    assert bare.sentences[0].given is None
+    full = back(b'{"text": "Ada won.", "label": [[0, 3, "PER"]]}\n', tmp_path, "b.jsonl")
+    assert full.sentences[0].given == {"spans": [[0, 1, "PER"]]}
+
+
+def test_what_is_not_finished_is_left_out_and_counted() -> None:
+    one = Sentence(0, "a", 0, "Ada won", ["Ada", "won"], [[0, 3], [4, 7]])
+    for format in ("conll", "conllu", "jsonl", "huggingface"):
+        data, told = rendered([(one, None), (one, {"labels": ["N", None]})], "tokens", format)
+        assert data == b""
+        assert told == (0, 0, 2)
+    assert str(told).endswith("2 that are not finished were left out")
+
+
+def test_a_file_is_never_replaced_unasked(tmp_path: Path) -> None:
+    one = Sentence(0, "a", 0, "Ada", ["Ada"], [[0, 3]])
+    target = tmp_path / "out.conll"
+    target.write_text("mine")
+    with pytest.raises(SeqpaError, match=r"out.conll: is there already; say --force"):
+        export(target, [(one, {"spans": []})], "spans")
+    assert target.read_text() == "mine"
+    assert export(target, [(one, {"spans": []})], "spans", force=True).sentences == 1
+    assert target.read_text() == "Ada\tO\n\n"
+    with pytest.raises(SeqpaError, match="its name does not say the format"):
+        export(tmp_path / "out", [], "spans")
+    with pytest.raises(SeqpaError, match="'conl' cannot be exported"):
+        rendered([], "spans", "conl")
+    with pytest.raises(SeqpaError, match="has spans, and this project labels tokens"):
+        rendered([], "tokens", "spacy")
+
+
+# The project file itself
+
+
+def project(path: Path, events: list[Event], kind: str = "spans") -> Path:
+    sentences = []
+    for number, text in enumerate(["Ada won", "Bob lost it", "It rains"]):
+        words = text.split()
+        starts = [text.index(word) for word in words]
+        offsets = [[a, a + len(word)] for a, word in zip(starts, words, strict=True)]
+        sentences.append(Sentence(number, "a.txt", number, text, words, offsets))
+    with Store.create(path, {"kind": kind}, sentences) as store:
+        for event in events:
+            store.append([event])
+    return path
+
+
+def accept(sentence: int, *found: list[Any], **more: Any) -> Event:
+    return Event("accept", "ada", 0.0, {}, sentence, {"spans": list(found)}, **more)
+
+
+def test_labels_that_count_are_read(tmp_path: Path) -> None:
+    events = [
+        accept(0, [0, 1, "LOC"]),
+        accept(1, [0, 1, "PER"]),
+        Event("undo", "ada", 0.0, {}, undoes=2),
+        accept(0, [0, 1, "PER"]),
+        Event("partial", "ada", 0.0, {"confirmed": [[0, 1, "PER"], [2, 3, None]]}, 1),
+        Event("skip", "ada", 0.0, {}, 2),
+    ]
+    path = project(tmp_path / "p.seqpa", events)
+    assert look_at(path).format == "teach"
+    corpus = read(path, "teach")
+    assert corpus.X == [["Ada", "won"], ["Bob", "lost", "it"]]
+    assert corpus.y == [["B-PER", "O"], ["B-PER", None, "O"]]
+    assert read(path, "teach", scheme="bioes").y[0] == ["S-PER", "O"]
+    assert len(read(path, "teach", with_labels=False)) == 3
+
+
+def test_a_project_that_is_open_is_read_and_not_changed(tmp_path: Path) -> None:
+    path = project(tmp_path / "p.seqpa", [])
+    with Store.open(path) as store:
+        store.append([accept(0, [0, 1, "PER"])])
+        assert read_project(path).y == [["B-PER", "O"]]
+        store.append([accept(2)])
+        assert read_project(path).y == [["B-PER", "O"], ["O", "O"]]
+    before = path.read_bytes()
+    read_project(path)
+    assert path.read_bytes() == before
+
+
+def test_training_on_the_project_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = project(tmp_path / "p.seqpa", [accept(0, [0, 1, "PER"]), accept(1, [0, 1, "PER"])])
+    config = tmp_path / "c.yaml"
+    config.write_text(
+        f"data: {{format: teach, train: {path}}}\n"
+        "features: {preset: ner}\nlearner: {epochs: 3}\n"
+        f"output: {{model: {tmp_path / 'm.safetensors'}}}\n"
+    )
+    assert main(["train", str(config)]) == 0, capsys.readouterr().err
+    assert (tmp_path / "m.safetensors").exists()
+    capsys.readouterr()
+    assert main(["convert", str(path), str(tmp_path / "out.conll")]) == 0, capsys.readouterr().err
+    assert (
+        tmp_path / "out.conll"
+    ).read_text() == "Ada\tB-PER\nwon\tO\n\nBob\tB-PER\nlost\tO\nit\tO\n\n"
+
+
+def test_nothing_labelled_yet(tmp_path: Path) -> None:
+    with pytest.raises(SeqpaError, match="no sentence of it is labelled yet"):
+        read_project(project(tmp_path / "p.seqpa", []))
+
+
+# Files that are no projects, or broken ones
+
+
+def test_foreign_and_damaged_files_are_one_clear_line(tmp_path: Path) -> None:
+    foreign = tmp_path / "foreign.db"
+    with sqlite3.connect(foreign) as connection:
+        connection.execute("CREATE TABLE a (b)")
+    connection.close()
+    for call in (look_at, read_project):
+        with pytest.raises(SeqpaError, match=r"foreign.db: is an SQLite file"):
+            call(foreign)
+    text = tmp_path / "a.txt"
+    text.write_text("Ada won")
+    with pytest.raises(SeqpaError, match="is no project of seqpa teach: it is no SQLite file"):
+        read_project(text)
+    with pytest.raises(SeqpaError, match="no such file"):
+        read_project(tmp_path / "nowhere.seqpa")
+    newer = project(tmp_path / "newer.seqpa", [accept(0)])
+    with sqlite3.connect(newer) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(SeqpaError, match="was written by a newer seqpa"):
+        read_project(newer)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("UPDATE meta SET value = '\"trees\"'", "its kind is 'trees'"),
+        ("UPDATE sentences SET tokens = '[1]'", "no list of strings"),
+        ("UPDATE sentences SET tokens = '[' WHERE id = 0", "is damaged"),
+        ('UPDATE events SET annotation = \'{"spans": [[0, 9, "X"]]}\'', "not in the sentence"),
+        ("UPDATE events SET annotation = '{\"spans\": [[0, 1]]}'", "not start, end, label"),
+        ("UPDATE events SET annotation = '7'", "has no annotation"),
+        ("DROP VIEW current", "is damaged"),
+        ("DROP TABLE sentences", "is damaged"),
+    ],
+)
+def test_damage_of_every_table(tmp_path: Path, change: str, told: str) -> None:
+    path = project(tmp_path / "p.seqpa", [accept(0, [0, 1, "PER"])])
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute(change)
+    connection.commit()
+    connection.close()
+    with pytest.raises(SeqpaError, match=told) as caught:
+        read_project(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_bytes_that_were_changed_never_crash(tmp_path: Path) -> None:
+    import random
+
+    whole = project(tmp_path / "p.seqpa", [accept(0, [0, 1, "PER"])]).read_bytes()
+    draw = random.Random(5)
+    refused = 0
+    for number in range(150):
+        data = bytearray(whole)
+        for _ in range(draw.randrange(1, 40)):
+            data[draw.randrange(100, len(data))] = draw.randrange(256)
+        if number % 3 == 0:
+            data = data[: draw.randrange(len(data))]
+        path = tmp_path / "broken.seqpa"
+        path.write_bytes(data)
+        try:
+            corpus = read_project(path)
+        except SeqpaError as error:
+            refused += str(error).startswith(str(path))
+        else:
+            assert all(spans([x or "O" for x in labels]) is not None for labels in corpus.y)
+    assert refused > 30
+
+
+def test_json_of_an_export_has_its_places(tmp_path: Path) -> None:
+    one = Sentence(0, "a.txt", 0, "Ada  won", ["Ada", "won"], [[0, 3], [5, 8]])
+    data, _ = rendered([(one, {"spans": [[1, 2, "X"]]})], "spans", "jsonl")
+    record = json.loads(data)
+    assert record["offsets"] == [[0, 3], [5, 8]]
+    assert record["labels"] == ["O", "B-X"]
