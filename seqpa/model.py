@@ -50,7 +50,7 @@ _WORDS = "origin.words"
 _SEEN = "origin.sentences"
 _FIRST = "first."  # arrays of the first of two stages
 _JACKKNIFED = "jackknifed"
-_INSIDE = ("resources", "taggers")
+_INSIDE = ("resources", "taggers", "memory_folder")
 # Parameters that may be anything of JSON's simple values; `check_parameters` of the tagger, and the
 # learner, look at the values.
 _SIMPLE = (type(None), bool, int, float, str)
@@ -237,7 +237,7 @@ def _hierarchy(content: Any) -> Hierarchy:
 
 
 def _stored(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    # Resources and taggers are inside the file; files of theirs may be gone.
+    # Resources and taggers are inside the file; files of theirs may be gone, and so may folders.
     return {
         name: _to_json(value, name) for name, value in parameters.items() if name not in _INSIDE
     }

@@ -28,6 +28,7 @@ FREE = {
     ("data", "test"),
     ("data", "max_sentence_tokens"),
     ("learner", "epochs"),
+    ("learner", "memory_folder"),
 }
 # What may change besides where the same training is made once more.
 _NOT_LEARNED = {("learner", "n_jobs")}

@@ -21,9 +21,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from seqpa.config import Config
@@ -80,6 +83,8 @@ _HISTORY = {
     "best": "best",
     "seconds": "seconds",
 }
+# An epoch has no checkpoint while training took less than so many times as long as the last one.
+_EPOCHS_TO_SAVES = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +116,10 @@ class TrainingOutcome:
 class TrainingRun:
     """One training: make it, go through `epochs`, then `finish`.
 
-    After each epoch a checkpoint is written beside the model; with `resume` the run goes on from
-    it, to the same bytes as an unbroken run. `finish` may come early: the best epoch so far counts.
+    A checkpoint is written beside the model, after each epoch unless these are so quick that it
+    would take more than a tenth of the time; and when the epochs end or are ended. With `resume`
+    the run goes on from it, to the same bytes as an unbroken run. `finish` may come early: the best
+    epoch so far counts.
 
     Nothing of the user's is lost unasked: see `seqpa.training_outputs`. From its making to `finish`
     or `close`, a run keeps other processes from its outputs.
@@ -150,6 +157,8 @@ class TrainingRun:
         self.checkpoint = self.outputs.checkpoint
         self.history: list[Epoch] = []
         self.complete = False
+        self._unsaved = False  # whether the last epoch is not in the checkpoint
+        self._last_save = -math.inf, 0.0  # when, and how long it took
         self.told: Callable[[str], None] | None = None
         self._with_certificate = with_certificate
         if with_certificate:
@@ -236,13 +245,20 @@ class TrainingRun:
         Yields
         ------
         Epoch
-            A record of each epoch, when its checkpoint is written.
+            A record of each epoch.
         """
         for epoch in self._training(progress):
             self.history.append(epoch)
-            self._save_checkpoint()
             self.complete = self.tagger.training_is_over
-            yield epoch
+            self._unsaved = True
+            if self.complete or self._is_time_to_save():
+                self._save_checkpoint()
+            try:
+                yield epoch
+            except GeneratorExit:  # nobody asks for the next epoch: this one is kept
+                with suppress(SeqpaError, OSError):  # which `finish` would meet again, and tell
+                    self._save_the_last()
+                raise
         self.complete = True
 
     def finish(self) -> TrainingOutcome:
@@ -260,6 +276,7 @@ class TrainingRun:
             self.close()
 
     def _finished(self) -> TrainingOutcome:
+        self._save_the_last()
         # A training that was stopped has not come to it.
         if (
             self.dev is not None
@@ -332,9 +349,24 @@ class TrainingRun:
     # Checkpoints: first what was told so far, then the state. A kill in between leaves one line
     # too many, which the epoch that is trained again replaces.
 
+    # Writing one takes longer than a quick epoch: it waits until it is a small part of the time.
+
+    def _is_time_to_save(self) -> bool:
+        when, seconds = self._last_save
+        return perf_counter() - when >= _EPOCHS_TO_SAVES * seconds
+
     def _save_checkpoint(self) -> None:
+        begun = perf_counter()
         write_json(self.outputs.progress, self._told())
         self.tagger.save_state(self.checkpoint)
+        self._unsaved = False
+        ended = perf_counter()
+        self._last_save = ended, ended - begun
+
+    def _save_the_last(self) -> None:
+        """Keep the last epoch of a training that ends before its time."""
+        if self._unsaved and not self.complete:
+            self._save_checkpoint()
 
     def _load_checkpoint(self) -> None:
         told = read_json(self.outputs.progress)
@@ -417,6 +449,10 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
         calibration=learner.calibration,
         stages=learner.stages,
         seeds=learner.seeds,
+        memory=learner.memory,
+        memory_folder=(
+            None if learner.memory_folder is None else config.path("learner", "memory_folder")
+        ),
     )
 
 

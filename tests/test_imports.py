@@ -43,7 +43,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config",),
     ("training_outputs", "training_notes", "opening"),
     ("training_run",),
-    ("online_run",),
+    ("online_run", "streamed_run"),
     ("cluster", "tune"),
     ("report",),
     ("serve",),

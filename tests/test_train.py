@@ -111,6 +111,28 @@ def test_killed_after_the_last_epoch_it_trains_no_more(tmp_path: Path) -> None:
     assert again.finish().model.read_bytes() == unbroken
 
 
+def test_quick_epochs_share_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved: list[int] = []
+    save = SequenceTagger.save_state
+
+    def counted(tagger: SequenceTagger, path: Path) -> None:
+        save(tagger, path)
+        saved.append(tagger.training_state_.epoch)
+
+    monkeypatch.setattr(SequenceTagger, "save_state", counted)
+    clock = iter(range(1000))  # a second between any two looks: a save takes one, nine must pass
+    monkeypatch.setattr("seqpa.training_run.perf_counter", lambda: next(clock))
+    run = TrainingRun(config(tmp_path, learner={"epochs": 30}))
+    for row in run.epochs():
+        if row.number == 13:
+            break
+    assert saved[0] == 1
+    assert saved[-1] == 13  # the last is kept when nobody asks for more
+    assert 2 <= len(saved) <= 4
+    again = TrainingRun(config(tmp_path, learner={"epochs": 30}), resume=True)
+    assert len(again.history) == 13
+
+
 def test_stopped_early_it_keeps_the_best_so_far(tmp_path: Path) -> None:
     run = TrainingRun(config(tmp_path, learner={"epochs": 50}))
     for row in run.epochs():

@@ -216,8 +216,10 @@ class Ahead:
                     looks += 1
                     if looks == 1 and worked:
                         until = threads.seconds() + patience
-                    elif looks % _LOOKS == 0 and threads.seconds() > until:
-                        break
+                    elif looks % _LOOKS == 0:
+                        if threads.seconds() > until:
+                            break
+                        threads.give_way()  # the thread that trains may wait for this very core
         if self.shared[_CLOSED] != 0:
             return 1
         return 2 if worked else 0

@@ -11,6 +11,7 @@ formats of your own files (data.format, or --format)
   slash    a sentence a line: Rain/NN fell/VBD
   spans    texts with character spans: spaCy, Prodigy, doccano, Label Studio
   parquet  one row a sentence, with lists, or one row a token (needs pyarrow)
+  teach    a project of seqpa teach: the sentences that are labelled in it
   text     plain text, to be tagged only
   gzip files of all of these are read as they are"""
 

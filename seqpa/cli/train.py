@@ -112,9 +112,9 @@ def _cluster(settings: Config, dask: str | None) -> Iterator[Callable[..., Train
     from functools import partial
 
     if settings.cluster is None:
-        from seqpa.training_run import TrainingRun
+        from seqpa.streamed_run import run_of
 
-        yield partial(TrainingRun, settings)
+        yield partial(run_of, settings)
         return
     from seqpa.cluster.run import ClusterRun, executor_at
 

@@ -17,6 +17,7 @@ from seqpa.config import Config
 from seqpa.config.build import data_files, data_name, reading_of
 from seqpa.config.schema import ClusterSettings
 from seqpa.data import Corpus, read_chunks
+from seqpa.data.remote import is_address
 from seqpa.errors import SeqpaError
 from seqpa.sequence.tagger import SequenceTagger
 from seqpa.training_run import TrainingRun, tagger_of
@@ -87,7 +88,10 @@ class ClusterRun(TrainingRun):
         if names == ["-"]:
             raise SeqpaError("workers cannot read standard input: name files in data.train")
         is_file = config.data.format != "nltk"
-        self._files = [str(Path(name).absolute()) if is_file else name for name in names]
+        self._files = [
+            str(Path(name).absolute()) if is_file and not is_address(name) else name
+            for name in names
+        ]
         super().__init__(config, resume=resume, force=force)
 
     def _read_training_text(self) -> Corpus:
@@ -112,6 +116,9 @@ class ClusterRun(TrainingRun):
 
     def _training_text(self) -> Files:
         return Files(self._files, self._reading, self.config.data.unlabelled)
+
+    def _is_time_to_save(self) -> bool:
+        return True  # a round is much work, and its traffic is not to be repeated
 
     def _training_words(self) -> set[str]:
         return training_words(self.tagger)

@@ -191,7 +191,7 @@ class DaskSequenceTagger(SequenceTagger):
         for name, known in (("mixing", MIXINGS), ("deal", DEALS), ("keep", KEEPS)):
             if getattr(self, name) not in known:
                 raise SeqpaError(f"{name} is {getattr(self, name)!r}: choose {', '.join(known)}")
-        alone: dict[str, Any] = {"stages": 1, "seeds": 1, "warm_start": False}
+        alone: dict[str, Any] = {"stages": 1, "seeds": 1, "warm_start": False, "memory": None}
         for name, only in alone.items():
             if getattr(self, name) != only:
                 raise SeqpaError(

@@ -14,6 +14,7 @@ from seqpa.config.schema import Config
 from seqpa.config.yaml_lines import read_mapping
 from seqpa.core.costs import Hierarchy
 from seqpa.data import Corpus, read, read_chunks
+from seqpa.data.remote import is_address
 from seqpa.data.several import files_of
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.model import import_function
@@ -235,7 +236,8 @@ def inputs_of(config: Config) -> dict[str, Path]:
                 files = data_files(config, part)
                 for number, file in enumerate(files):
                     name = f"data.{part}[{number}]" if len(files) > 1 else f"data.{part}"
-                    found[name] = Path(file)
+                    if not is_address(file):
+                        found[name] = Path(file)
     for name in config.columns:
         found[f"columns.{name}.tagger"] = config.path("columns", name, "tagger")
     for kind in ("lexicons", "clusters"):

@@ -183,7 +183,7 @@ def settings_help() -> str:
     Examples
     --------
     >>> print(settings_help().splitlines()[0])
-      data.format  (conll, conllu, jsonl, csv, slash, spans, parquet, nltk; default conll)
+      data.format  (conll, conllu, jsonl, csv, slash, spans, parquet, teach, nltk; default conll)
     """
     lines = []
     for setting in settings():

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Discriminator,
@@ -22,6 +23,9 @@ from pydantic import (
 
 from seqpa.config.yaml_lines import Loc, place_of
 from seqpa.data import MAX_SENTENCE_TOKENS
+from seqpa.data.remote import is_address
+from seqpa.errors import SeqpaError
+from seqpa.sequence.budget import bytes_of
 from seqpa.sequence.folds import FOLDS, MOST_TAGGERS
 
 Table = dict[str, dict[str, float]]
@@ -36,6 +40,17 @@ Lookahead = Annotated[
     | Annotated[int, Field(ge=1, le=256), Tag("a number")],
     Discriminator(lambda value: "a word" if isinstance(value, str) else "a number"),
 ]
+
+
+def _is_size(value: str) -> str:
+    try:
+        bytes_of(value)
+    except SeqpaError:
+        raise ValueError("give a size such as 2GB or 500MB") from None
+    return value
+
+
+MemorySize = Annotated[str, AfterValidator(_is_size)]
 SchemeName = Literal["bio", "iob1", "iob2", "ioe1", "ioe2", "bioes", "bilou", "biluo", "bmes", "io"]
 
 
@@ -48,8 +63,12 @@ class Section(BaseModel):
 class DataSettings(Section):
     """What is learned from."""
 
-    format: Literal["conll", "conllu", "jsonl", "csv", "slash", "spans", "parquet", "nltk"] = Field(
-        default="conll", description="how the files are written; nltk names corpora of NLTK's"
+    format: Literal[
+        "conll", "conllu", "jsonl", "csv", "slash", "spans", "parquet", "teach", "nltk"
+    ] = Field(
+        default="conll",
+        description="how the files are written; teach is a project of seqpa teach, nltk names "
+        "corpora of NLTK's",
     )
     columns: list[str] | None = Field(
         default=None,
@@ -208,6 +227,15 @@ class LearnerSettings(Section):
         description="so many sentences are decoded with the same weights, on n_jobs threads, "
         "before the first of them moves the weights: 1 is the serial algorithm, auto looks as far "
         "as some eight updates go",
+    )
+    memory: MemorySize | None = Field(
+        default=None,
+        description="train in so much memory, for example 2GB, on text that need not fit into it: "
+        "it is kept on disk as numbers and learned block by block",
+    )
+    memory_folder: str | None = Field(
+        default=None,
+        description="where that disk is; if not given, the system's folder of temporary files",
     )
     calibration: Literal["dev", "cv", "none"] = Field(
         default="dev",
@@ -438,7 +466,7 @@ class Config(Section):
             value = value[name] if isinstance(value, dict) else getattr(value, name)
         return self._resolved(loc, value)
 
-    def paths(self, *loc: str) -> list[Path]:
+    def paths(self, *loc: str) -> list[str | Path]:
         """The files that a key names, which may be a list.
 
         Parameters
@@ -449,7 +477,8 @@ class Config(Section):
         Returns
         -------
         list of Path
-            As `path` gives them; patterns are left as they are.
+            As `path` gives them; patterns are left as they are, and addresses (``s3://...``) are
+            text.
 
         Examples
         --------
@@ -459,7 +488,7 @@ class Config(Section):
         """
         value = getattr(getattr(self, loc[0]), loc[1])
         names = value if isinstance(value, list) else [value]
-        return [self._resolved(loc, name) for name in names]
+        return [name if is_address(name) else self._resolved(loc, name) for name in names]
 
     def _resolved(self, loc: tuple[str, ...], name: str) -> Path:
         if name.startswith("~"):

@@ -60,7 +60,10 @@ __all__ = [
 ]
 
 # A format's module is imported when a file has it: most programs meet one of them.
-FORMATS = ("conll", "conllu", "jsonl", "csv", "slash", "spans", "parquet", "text", "nltk")
+FORMATS = (
+    *("conll", "conllu", "jsonl", "csv", "slash", "spans", "parquet", "teach"),
+    *("text", "nltk"),
+)
 # Those that hold labels, and those that show them.
 WRITTEN = (
     *("conll", "conllu", "jsonl", "csv", "tsv", "slash"),
@@ -114,7 +117,8 @@ def read(
         ``part-*.conll`` and ``~`` are understood; for the format nltk, the name of a corpus such as
         ``treebank[:3000]``.
     format : str
-        One of `FORMATS`: conll, conllu, jsonl, csv, slash, spans, parquet, text, nltk.
+        One of `FORMATS`: conll, conllu, jsonl, csv, slash, spans, parquet, teach (a project of
+        `seqpa teach`), text, nltk.
     columns : sequence of str, optional
         The columns in the file's order, ``_`` for one to ignore. By default ``word, label``; in
         CoNLL-U, ``word``.
@@ -307,6 +311,11 @@ def _read_one(
         from seqpa.data.frames import read_parquet
 
         chunks = iter([read_parquet(path, columns, label, with_labels)])
+    elif format == "teach":
+        from seqpa.data.teach_project import read_project
+
+        chunks = iter([read_project(path, with_labels, scheme)])
+        follow = False  # its spans are written in the scheme, and cannot be illegal
     else:
         layout = keep_layout or follow or weight is not None
         limits = Limits(max_sentence_tokens)

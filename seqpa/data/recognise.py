@@ -20,6 +20,7 @@ from pathlib import Path
 from seqpa.data.csv_table import header_of
 from seqpa.data.names import LABELS, SENTENCES, WORDS, find_column
 from seqpa.data.slash import SIGNS, split_word
+from seqpa.data.teach_project import MAGIC, is_project
 from seqpa.errors import SeqpaError
 from seqpa.files import unreadable
 
@@ -121,6 +122,10 @@ def look_at(path: str | Path, encoding: str | None = None) -> Seen:
     data = _beginning(path)
     if data.startswith(b"PAR1"):
         return Seen("parquet", "Parquet's four first bytes")
+    if is_project(data):
+        return Seen("teach", "a project of seqpa teach", "", ("word", "label"))
+    if data.startswith(MAGIC):
+        raise SeqpaError(f"{name}: is an SQLite file, but no project of seqpa teach")
     known, text = _decoded(data, encoding, name)
     try:
         seen = recognise(text.replace("\r\n", "\n"))

@@ -7,6 +7,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import TypeAlias
 
+from seqpa.data.remote import addresses_like, is_address
 from seqpa.errors import SeqpaError
 
 Paths: TypeAlias = "str | Path | Sequence[str | Path]"
@@ -20,7 +21,8 @@ def files_of(paths: Paths) -> list[str]:
     paths : str, Path or sequence of them
         Files and patterns: ``*`` and ``?`` stand for any characters, ``[ab]`` for one of some,
         ``**`` for any folders; ``~`` is the home folder. Files of a pattern come in the order of
-        their names. A file whose own name is like a pattern is that file.
+        their names. A file whose own name is like a pattern is that file. Addresses such as
+        ``s3://bucket/part-*.conll`` are opened by fsspec.
 
     Returns
     -------
@@ -58,6 +60,11 @@ def files_of(paths: Paths) -> list[str]:
 
 def _matching(path: str | Path) -> list[str]:
     name = str(path)
+    if is_address(name):
+        found = addresses_like(name) if has_magic(name) else [name]
+        if not found:
+            raise SeqpaError(f"{name}: no file has such a name")
+        return found
     if name.startswith("~"):
         try:
             name = str(Path(name).expanduser())

@@ -1,4 +1,4 @@
-"""Where text comes from: a file, a gzip file or standard input, as blocks of whole lines.
+"""Where text comes from: a file, packed or not, an address or standard input, as whole lines.
 
 Every reader sees blocks, never files: decoding, line ends, byte-order marks, compression and the
 errors that belong to them are settled here, once. A block's lines depend on the bytes alone where
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from seqpa.data.remote import ZSTD, is_address, open_address, unpacked
 from seqpa.errors import SeqpaError
 from seqpa.files import unreadable
 
@@ -285,6 +286,10 @@ def _opened(path: str | Path, name: str) -> Iterator[BinaryIO]:
             raise SeqpaError(f"{name}: is closed; name a file")
         yield _unzipped(sys.stdin.buffer, name)
         return
+    if is_address(path):
+        with open_address(str(path)) as remote:
+            yield _unzipped(remote, name)
+        return
     try:
         file = Path(path).open("rb")  # noqa: SIM115 (closed below; only opening is guarded)
     except (OSError, ValueError) as error:
@@ -314,18 +319,22 @@ class _Rejoined(io.RawIOBase):
 
 
 def _unzipped(stream: BinaryIO, name: str) -> BinaryIO:
-    """The stream, or what a gzip stream holds; its first two bytes tell, however they arrive."""
-    head = b""
-    while len(head) < 2:
-        more = _read(stream, 2 - len(head), False, name)
+    """The stream, or what a gzip or zstd stream holds; its first bytes tell."""
+    head, wanted = b"", 2
+    while len(head) < wanted:
+        more = _read(stream, wanted - len(head), False, name)
         if not more:
             break
         head += more
+        if head == ZSTD[:2]:
+            wanted = len(ZSTD)
     whole = io.BufferedReader(_Rejoined(head, stream), BLOCK_BYTES)
     if head == b"\x1f\x8b":
         import gzip
 
         return gzip.GzipFile(fileobj=whole)  # type: ignore[return-value]
+    if head == ZSTD:
+        return unpacked(whole, name)
     return whole
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from seqpa.data.corpus import Corpus
 from seqpa.errors import NotTrainedError, SeqpaError
 from seqpa.sequence.ahead import check_lookahead
+from seqpa.sequence.budget import bytes_of
 from seqpa.sequence.folds import FOLDS
 from seqpa.sequence.inputs import check_sentences, given_labels, is_list, label_text, lengths_of
 from seqpa.sequence.learner import LARGEST, NO_WEIGHTS, WITHOUT_C
@@ -49,6 +50,26 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
             raise SeqpaError(f"{name} is {parameters[name]!r}: it must be True or False")
     if parameters.get("taggers") is not None:
         _check_taggers(parameters["taggers"])
+    if parameters.get("memory") is not None:
+        _check_memory(parameters)
+
+
+def _check_memory(parameters: Mapping[str, Any]) -> None:
+    """Refuse what needs the whole text at hand, or several trainings on it."""
+    bytes_of(parameters["memory"])
+    alone: dict[str, Any] = {"stages": 1, "seeds": 1, "warm_start": False}
+    for name, only in alone.items():
+        if parameters.get(name, only) != only:
+            raise SeqpaError(f"{name} is {parameters[name]!r}: with memory it can only be {only!r}")
+    if parameters.get("taggers"):
+        raise SeqpaError(
+            "with memory no column can be predicted while training: write it into the files "
+            "first, with seqpa tag"
+        )
+    if parameters.get("calibration") == "cv":
+        raise SeqpaError(
+            "calibration 'cv' trains five taggers more: with memory choose 'dev' or 'none'"
+        )
 
 
 def _check_taggers(taggers: Any) -> None:

@@ -7,9 +7,9 @@ false, a prefix of a word that is too short, a word in no cluster.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from seqpa._kernel import strings
@@ -115,7 +115,6 @@ class _ShapeOfCharacter(dict[int, str]):
 
 
 _SHAPES = _ShapeOfCharacter()
-_RUN = re.compile(r"(.)\1+", re.DOTALL)
 
 
 def shape(word: str) -> str:
@@ -155,7 +154,24 @@ def short_shape(word: str) -> str:
     >>> short_shape("McDonald's-2b")
     "XxXx'x-dx"
     """
-    return _RUN.sub(r"\1", word.translate(_SHAPES))
+    return _without_runs(word.translate(_SHAPES))
+
+
+def _without_runs(text: str) -> str:
+    return "".join([character for character, _ in groupby(text)])
+
+
+def _short_shapes(words: Collection[str]) -> list[str | None]:
+    """The short shapes of words; many words have few shapes, each of which is made short once."""
+    short: dict[str, str] = {}
+    found: list[str | None] = []
+    for word in words:
+        full = word.translate(_SHAPES)
+        own = short.get(full)
+        if own is None:
+            own = short[full] = _without_runs(full)
+        found.append(own)
+    return found
 
 
 def _flag(test: Callable[[str], Any]) -> Kind:
@@ -178,7 +194,7 @@ KINDS: dict[str, Kind] = {
     "first": Kind(_first, (Parameter("length", int),)),
     "last": Kind(_last, (Parameter("length", int),)),
     "shape": _simple(shape),
-    "shortshape": _simple(short_shape),
+    "shortshape": Kind(lambda: _short_shapes),
     "length": _simple(lambda word: str(len(word))),
     "isdigit": _flag(str.isdigit),
     "isalpha": _flag(str.isalpha),

@@ -31,6 +31,7 @@ from seqpa.sequence.resources import (
     unpack_strings,
 )
 from seqpa.sequence.tables import FeatureNames, FeatureTable
+from seqpa.sequence.tag_dictionary import Apart
 from seqpa.sequence.templates import Attribute, Part, parse_all
 from seqpa.sequence.word_tables import AttributeLayout, Column, NotAString
 
@@ -260,14 +261,17 @@ class FeatureEncoder:
         labels: Sequence[str | None] | None = None,
         documents: NDArray[np.int64] | None = None,
         grow: bool = False,
+        apart: Sequence[Apart | None] | None = None,
     ) -> Encoded:
         """Encode the corpus of `fit_transform` once more as it did.
 
         grow : where the words are known and their features are not, number these
+        apart : for a piece of the corpus, instead of labels: what each column's tag dictionary says
+            of its block
         """
-        starts = self._check(columns, lengths, labels)
+        starts = self._check(columns, lengths, labels if apart is None else ())
         self._growing = True  # a file may lack values that its corpus has
-        words, found = self._numbered(columns, starts, documents, False, labels)
+        words, found = self._numbered(columns, starts, documents, False, labels, apart=apart)
         self.settle()
         return self._encode(words, starts, found, grow)
 
@@ -333,6 +337,7 @@ class FeatureEncoder:
         learn: bool,
         labels: Sequence[str | None] | None = None,
         online: bool = False,
+        apart: Sequence[Apart | None] | None = None,
     ) -> tuple[template_features.Words, int]:
         """The tokens' words by number in each column, what lexicons mark, and where else words
         stand; and how many such places there are.
@@ -356,7 +361,13 @@ class FeatureEncoder:
             for column, own in zip(self._words, fresh, strict=True):
                 if own:
                     column.learn(own)
-        if teaches and labels is not None:
+        if apart is not None and self.learns_tags:
+            rows = [
+                column.values_apart(words, own)
+                for column, words, own in zip(self._words, columns, apart, strict=True)
+            ]
+            found = self._layout.training_words(ids, rows)
+        elif teaches and labels is not None:
             rows = [
                 column.training_values(words, labels, starts, online)
                 for column, words in zip(self._words, columns, strict=True)
@@ -491,6 +502,32 @@ class FeatureEncoder:
             indptr = np.concatenate([[0], np.cumsum(there)])[indptr]
             features = new_ids[there]
         return indptr, features
+
+    def drop_rare(self, counts: Sequence[NDArray[np.uint32]]) -> list[NDArray[np.int32]]:
+        """Forget the features that were seen fewer times than the cutoff.
+
+        counts : how often each feature of each table was seen
+        Returns the new number of each, -1 where it is forgotten.
+        """
+        found = []
+        for name, table, seen in zip(_TABLES, self._tables(), counts, strict=False):
+            enough = np.zeros(table.size, np.bool_)
+            enough[: len(seen)] = seen[: table.size] >= self.cutoff
+            setattr(self, name, table.kept(enough, self._n_values()))
+            found.append(np.where(enough, np.cumsum(enough) - 1, -1).astype(np.int32))
+        return found
+
+    def next_growth(self, n_tokens: int) -> int:
+        """About how many bytes more encoding so many tokens may take, for a moment."""
+        return sum(table.next_growth(n_tokens) for table in self._tables())
+
+    def described_size(self) -> int:
+        """About how many bytes more writing a model or a state takes, for a moment."""
+        return sum(table.described_size for table in self._tables())
+
+    def kept_size(self) -> int:
+        """About how many bytes more `drop_rare` takes, for a moment."""
+        return sum(table.described_size + table.nbytes for table in self._tables())
 
     def feature_names(self) -> list[str]:
         """Every feature as a string, by id; <-1> is one before the sentence, <+2> two after it."""

@@ -182,6 +182,24 @@ class FeatureTable:
         """How many features there are."""
         return int(self.counts[-1])
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the arrays by which features are found."""
+        return self._arrays.direct.nbytes + self._arrays.links.nbytes
+
+    @property
+    def described_size(self) -> int:
+        """About how many bytes it takes to write the features into a file."""
+        return int(self.size * (60 + 60 * float(self.n_parts.mean())))
+
+    def next_growth(self, n_tokens: int) -> int:
+        """About how many bytes more encoding so many tokens may take, for a moment."""
+        _, direct, links, _ = self._arrays
+        joined = int(self.counts[len(self.lowest)])
+        full = 2 * (joined + n_tokens) > len(links)
+        larger = 2 * links.nbytes if full else 0
+        return max(larger, 2 * direct.nbytes) + 8 * n_tokens * len(self.templates)
+
     def reserve(self, numbers: NDArray[np.int64], n_links: int) -> None:
         """Grow for numbers below these, one for each source, and for n_links links."""
         capacity = self._arrays.places.capacity

@@ -140,6 +140,11 @@ class TagDictionary:
         """How often each word had each label."""
         return {word: entry[0] for word, entry in self._entries.items()}
 
+    def counts_of(self, word: str) -> Counts:
+        """How often a lower-cased word had each label."""
+        found = self._entries.get(word)
+        return {} if found is None else found[0]
+
     def values(self, which: int, words: Collection[str]) -> list[str | None]:
         """The values of `ATTRIBUTES[which]` for words, as tagging sees them.
 
@@ -154,7 +159,11 @@ class TagDictionary:
         -------
         list of str
         """
-        return [self.entry(word.lower())[which] for word in words]
+        unknown = _NEVER[which]
+        known = self._entries
+        return [
+            self.entry(word)[which] if word in known else unknown for word in map(str.lower, words)
+        ]
 
     def entry(self, word: str) -> tuple[str, str]:
         """The values of a word as tagging sees them.
@@ -293,6 +302,20 @@ class TagDictionary:
             values.append(told(rest))
         return values, which
 
+    def apart(self, own: Mapping[str, Mapping[str, int]]) -> Apart:
+        """What training sees of tokens whose block had these labels.
+
+        Parameters
+        ----------
+        own : mapping
+            How often each lower-cased word had each label in the block; all have been added.
+
+        Returns
+        -------
+        Apart
+        """
+        return Apart(self, own)
+
     def progressive(
         self,
         words: Sequence[str],
@@ -388,3 +411,55 @@ class TagDictionary:
         if len(counts) != len(words):
             raise SeqpaError(f"{where} has the same word twice")
         self._entries = {word: (own, None, -1) for word, own in counts.items()}
+
+
+class Apart:
+    """Entries without what one block of the text says: `TagDictionary.jackknifed` for a block that
+    comes piece by piece.
+
+    Parameters
+    ----------
+    dictionary : TagDictionary
+        Of the whole text.
+    own : mapping
+        How often each lower-cased word had each label in the block.
+
+    Examples
+    --------
+    >>> known = TagDictionary()
+    >>> _ = known.add(["so", "So", "it"], ["A", "R", "P"])
+    >>> values, which = known.apart({"so": {"R": 1}, "it": {"P": 1}}).entries(["So", "it", "so"])
+    >>> values, which.tolist()
+    ([('A', 'A all 1'), ('(unknown)', '(unknown)')], [0, 1, 0])
+    """
+
+    def __init__(self, dictionary: TagDictionary, own: Mapping[str, Mapping[str, int]]) -> None:
+        self._counts = dictionary.counts_of
+        self._own = own
+        self._known: dict[str, tuple[str, str]] = {}
+
+    def entries(self, words: Sequence[str]) -> tuple[list[tuple[str, str]], NDArray[np.int64]]:
+        """What training sees of tokens of the block.
+
+        Parameters
+        ----------
+        words : sequence of str
+            In any case.
+
+        Returns
+        -------
+        values, which
+            As for `TagDictionary.jackknifed`.
+        """
+        lower = [word.lower() for word in words]
+        number = {word: k for k, word in enumerate(dict.fromkeys(lower))}
+        values = [self._entry(word) for word in number]
+        return values, np.fromiter(map(number.__getitem__, lower), np.int64, len(lower))
+
+    def _entry(self, word: str) -> tuple[str, str]:
+        found = self._known.get(word)
+        if found is None:
+            own = self._own.get(word, {})
+            rest = {k: n - own.get(k, 0) for k, n in self._counts(word).items()}
+            found = self._known[word] = told({k: n for k, n in rest.items() if n > 0})
+        return found

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel.strings import spell
+from seqpa.data.corpus import Corpus
 from seqpa.display import LiveCurve, in_notebook
 from seqpa.errors import SeqpaError, did_you_mean, not_trained
 from seqpa.model import ModelFile, load_state, read_model, save_model, save_state
@@ -28,6 +29,7 @@ from seqpa.sequence.arguments import (
     fold_counts,
     sentence_weights,
 )
+from seqpa.sequence.budget import Budget, bytes_of
 from seqpa.sequence.chained import chain_of, completed
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.costs import sequence_cost
@@ -49,8 +51,15 @@ from seqpa.sequence.live import LiveTagging
 from seqpa.sequence.marginals import Probabilities, SpanProbability
 from seqpa.sequence.orders import mean_of_orders
 from seqpa.sequence.scale import CALIBRATION_FOLDS, HeldOut, fit_scale, training_folds
-from seqpa.sequence.select import select
+from seqpa.sequence.select import check_strategy, select, worths
 from seqpa.sequence.stages import check_words, first_stage, second_stage_names
+from seqpa.sequence.streamed import (
+    BlocksOnDisk,
+    checked_encoder,
+    encoded_on_disk,
+    labels_of,
+    text_on_disk,
+)
 from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.trained import Learned, Trained
 from seqpa.sequence.training import Labels, TrainingData, TrainingState, label_indices
@@ -64,6 +73,16 @@ _SHORT.maxstring = _SHORT.maxother = 60
 
 def _print_epoch(epoch: Epoch, epochs: int) -> None:
     print(epoch_line(epoch, epochs), flush=True)
+
+
+def _check_known(labels: list[str], state: TrainingState) -> None:
+    """Raise a SeqpaError where data have labels that a saved state does not know."""
+    new = labels[len(state.labels) :]
+    if new:
+        raise SeqpaError(
+            f"the training state does not know the label {new[0]!r}: "
+            f"go on with the data that it was saved on"
+        )
 
 
 class SequenceTagger:
@@ -132,6 +151,11 @@ class SequenceTagger:
         of them moves the weights. 1 is the serial algorithm of the papers, whatever `n_jobs` is;
         "auto" looks as far as some eight updates go (docs/scaling.md has what it costs in
         accuracy). The result depends on this number, never on the threads.
+    memory : None, int or str
+        Train in so much memory, such as ``"2GB"``, for text that does not fit: it is kept on disk
+        as numbers, and each epoch visits it in blocks, in a random order (docs/scaling.md)
+    memory_folder : None, str or Path
+        Where the disk is that `memory` uses; None for the system's folder of temporary files
 
     Attributes
     ----------
@@ -174,6 +198,8 @@ class SequenceTagger:
         stages: int = 1,
         seeds: int = 1,
         lookahead: int | str = 1,
+        memory: int | str | None = None,
+        memory_folder: str | Path | None = None,
     ) -> None:
         self.features = features
         self.columns = columns
@@ -199,6 +225,8 @@ class SequenceTagger:
         self.stages = stages
         self.seeds = seeds
         self.lookahead = lookahead
+        self.memory = memory
+        self.memory_folder = memory_folder
         self._learned = Learned()
         self._values: dict[str, Any] = {}
 
@@ -297,47 +325,22 @@ class SequenceTagger:
             A record of each epoch.
         """
         self.check_parameters()
-        X = in_documents(X, documents)
-        flat = self._nonempty(given_labels(X, y))
-        values = label_values(y)
-        importance = sentence_weights(sample_weight, X, self.algorithm)
         dev_set = dev_pair(dev)
-        X = self._completed(X)
         learned = self._learned
         before = learned.set_aside()
-        if learned.resumed and learned.training is not None:
-            state = learned.training
-            encoded = state.source.again(X, flat)
-            new = training.with_new(state.labels, flat)[len(state.labels) :]
-            if new:
-                raise SeqpaError(
-                    f"the training state does not know the label {new[0]!r}: "
-                    f"go on with the data that it was saved on"
-                )
-        elif self.warm_start and learned.is_fitted:
-            self._check_one_stage("warm_start", learned.stages)
-            self._check_same_features()
-            state = self._warm_state()
-            encoded = state.extend(X, flat)
+        data: TrainingData | BlocksOnDisk
+        if self.memory is not None:
+            state, data = self._data_on_disk(X, y, sample_weight, record, told)
         else:
-            source = self._choose_source(X, flat)
-            if self.stages > 1:
-                check_words(source.encoder)
-                labels_of = split(flat, lengths_of(X))
-                source.first = first_stage(X, labels_of, importance, self._first_stage, told)
-            encoded = source.learn(X, flat)
-            labels = training.with_new([], flat)
-            weights = TrainingWeights(
-                len(labels), source.encoder.n_features, source.n_pair_features, self._second_order
-            )
-            state = TrainingState(source, labels, weights, training.generator(self.random_state))
-        data = TrainingData(encoded, label_indices(flat, state.labels), importance)
-        self._check_data(state, data)
+            X = in_documents(X, documents)
+            state, data, X = self._data_in_memory(X, y, sample_weight, told)
+        values = label_values(y)
         learner = self._learner(state.labels)
-        check_given(data.gold, encoded.starts, learner.rules, state.labels)
+        self._check_data(state, data)
+        data.check(learner)
         training.warn_of_silence(state.labels, dev_set, self.patience)
         kept = (X, y, CALIBRATION_FOLDS, sample_weight) if self.calibration == "cv" else None
-        del X, y, flat
+        del X, y
         epochs = training.run(
             state,
             learner,
@@ -366,7 +369,9 @@ class SequenceTagger:
             if self.warm_start:  # as if this training had not begun
                 self._learned = before
             raise
-        if self.seeds > 1:
+        finally:
+            data.close()
+        if self.seeds > 1 and isinstance(data, TrainingData):
             if told is not None:
                 told(f"training {self.seeds - 1} more orders of the sentences")
             mean = mean_of_orders(
@@ -384,6 +389,76 @@ class SequenceTagger:
             self.calibrate(*kept)
         elif self.calibration == "dev" and dev_set is not None:
             self.calibrate(*dev_set)
+
+    def _data_in_memory(
+        self, X: Any, y: Any, sample_weight: Any, told: Callable[[str], None] | None
+    ) -> tuple[TrainingState, TrainingData, Any]:
+        """The state of a training that begins or goes on, its data, and the sentences with all
+        columns."""
+        flat = self._nonempty(given_labels(X, y))
+        importance = sentence_weights(sample_weight, X, self.algorithm)
+        X = self._completed(X)
+        learned = self._learned
+        if learned.resumed and learned.training is not None:
+            state = learned.training
+            encoded = state.source.again(X, flat)
+            _check_known(training.with_new(state.labels, flat), state)
+        elif self.warm_start and learned.is_fitted:
+            self._check_one_stage("warm_start", learned.stages)
+            self._check_same_features()
+            state = self._warm_state()
+            encoded = state.extend(X, flat)
+        else:
+            source = self._choose_source(X, flat)
+            if self.stages > 1:
+                check_words(source.encoder)
+                labels_of_X = split(flat, lengths_of(X))
+                source.first = first_stage(X, labels_of_X, importance, self._first_stage, told)
+            encoded = source.learn(X, flat)
+            state = self._new_state(source, training.with_new([], flat))
+        return state, TrainingData(encoded, label_indices(flat, state.labels), importance), X
+
+    def _data_on_disk(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        record: bool,
+        told: Callable[[str], None] | None,
+    ) -> tuple[TrainingState, BlocksOnDisk]:
+        """The same with `memory`, for text that need not fit into it."""
+        if record:
+            raise SeqpaError("the loss bounds need all sentences at hand: leave out memory")
+        tell = told or (lambda _: None)
+        sample = [["a"]] if hasattr(X, "chunks") or isinstance(X, Corpus) else X
+        learned = self._learned
+        resumed = learned.training if learned.resumed else None
+        # Whether they can be had is known before anything is read; what "auto" is, only after it.
+        source = self._choose_source(sample, []) if resumed is None else resumed.source
+        checked_encoder(source)
+        budget = Budget(bytes_of(self.memory))
+        tell("reading the text")
+        text = text_on_disk(
+            X, y, sample_weight, self.columns, self.algorithm, self.memory_folder, budget
+        )
+        labels = labels_of(text)
+        tell(
+            f"{text.n_sentences:,} sentences, {text.n_tokens:,} tokens, {len(labels):,} labels; "
+            f"numbering their features"
+        )
+        if resumed is not None:
+            _check_known(training.with_new(resumed.labels, labels), resumed)
+            return resumed, encoded_on_disk(text, source, resumed.labels, grow=False)
+        if isinstance(self.features, str) and self.features == "auto":
+            source = self._choose_source(sample, labels)
+        data = encoded_on_disk(text, source, labels, grow=True)
+        return self._new_state(source, labels), data
+
+    def _new_state(self, source: FeatureSource, labels: list[str]) -> TrainingState:
+        weights = TrainingWeights(
+            len(labels), source.encoder.n_features, source.n_pair_features, self._second_order
+        )
+        return TrainingState(source, labels, weights, training.generator(self.random_state))
 
     def _settle_on(self, state: TrainingState, weights: FrozenWeights) -> None:
         made = Trained(
@@ -407,7 +482,7 @@ class SequenceTagger:
                 f"stages=1 before the first training"
             )
 
-    def _check_data(self, state: TrainingState, data: TrainingData) -> None:
+    def _check_data(self, state: TrainingState, data: TrainingData | BlocksOnDisk) -> None:
         """Training that goes on wants the data that it began with."""
         marks = data.marks()
         if self._learned.resumed and state.data not in (None, marks):
@@ -1016,6 +1091,33 @@ class SequenceTagger:
         plain = self._tagging().encoded(X) if strategy == "density" else None
         probabilities, encoded, _ = self._probabilities(X)
         return select(encoded, probabilities, plain, n, strategy, self.n_best, rng)
+
+    def worths(self, X: Any, strategy: str = "margin") -> NDArray[np.float64]:
+        """What each sentence would teach, by which `select` ranks them; −∞ for empty ones.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+        strategy : str
+            One of `select`, without "random". "density" compares the sentences with one another.
+
+        Returns
+        -------
+        array, (sentences,)
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"], average=False)
+        >>> _ = tagger.learn_one(["so", "it", "is"], ["A", "P", "V"])
+        >>> int(tagger.worths([["so", "it"], ["new", "words"], []]).argmax())
+        1
+        """
+        check_strategy(strategy)
+        if strategy == "random":
+            raise SeqpaError("chance ranks nothing: choose another strategy, or select")
+        plain = self._tagging().encoded(X) if strategy == "density" else None
+        probabilities, encoded, _ = self._probabilities(X)
+        return worths(encoded, probabilities, plain, strategy, self.n_best)
 
     def score(self, X: Any, y: Any = None, documents: Any = None) -> float:
         """The share of tokens that get the right label, of those whose label is known.

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,15 +192,52 @@ class TrainingData:
             arrays.append(self.importance)
         return [*counts, *(zlib.crc32(array.tobytes()) for array in arrays)]
 
+    def check(self, learner: ChainLearner) -> None:
+        """Raise a SeqpaError where the labels of a sentence break the learner's rules."""
+        check_given(self.gold, self.encoded.starts, learner.rules, list(learner.labels))
+
+    def close(self) -> None:
+        """Nothing: what is in memory goes by itself."""
+
+    def one_pass(self, state: TrainingState, shuffle: bool, train: Callable[..., Epoch]) -> Epoch:
+        """Learn from every sentence once, in an order of its own if they are shuffled.
+
+        train : `ChainLearner.epoch`, with all that is the same for every epoch
+        """
+        n = len(self.encoded.starts) - 1
+        order = state.rng.permutation(n) if shuffle else np.arange(n)
+        return train(
+            state.weights,
+            self.encoded,
+            self.gold,
+            self.without_zeros(order.astype(np.int64)),
+            importance=self.importance,
+            bench=state.bench,
+        )
+
+    def offer(self, reservoir: Reservoir) -> None:
+        """Let a reservoir keep some of the sentences."""
+        reservoir.add(self.encoded, self.gold, self.importance)
+
     def without_zeros(self, order: NDArray[np.int64]) -> NDArray[np.int64]:
         """The order without the sentences whose weight is zero."""
         return order[self.importance[order] > 0] if len(self.importance) else order
 
 
+class Passes(Protocol):
+    """Sentences that can be passed over again and again: `TrainingData`, or blocks on disk."""
+
+    def one_pass(self, state: TrainingState, shuffle: bool, train: Callable[..., Epoch]) -> Epoch:
+        """Learn from every sentence once."""
+
+    def offer(self, reservoir: Reservoir) -> None:
+        """Let a reservoir keep some of the sentences."""
+
+
 def run(
     state: TrainingState,
     learner: ChainLearner,
-    data: TrainingData,
+    data: Passes,
     dev: tuple[Any, list[list[str]]] | None,
     *,
     epochs: int,
@@ -218,7 +255,7 @@ def run(
     state : TrainingState
         Moves on with every epoch.
     learner : ChainLearner
-    data : TrainingData
+    data : TrainingData, or anything else that can be passed over
     dev : None or (sentences, label lists)
         Where it is given, the weights of the epoch that is best there are kept in `state.best`.
     epochs : int
@@ -252,7 +289,7 @@ def run(
 def _epochs(
     state: TrainingState,
     learner: ChainLearner,
-    data: TrainingData,
+    data: Passes,
     dev: tuple[Any, list[list[str]]] | None,
     dev_encoded: Encoded | None,
     is_over: Callable[[], bool],
@@ -260,24 +297,15 @@ def _epochs(
     train: Callable[..., Epoch],
 ) -> Iterator[Epoch]:
     metric = "accuracy" if dev is None else dev_metric(state.labels, dev[1])
-    n = len(data.encoded.starts) - 1
     state.bench = Bench()
     if dev is not None and dev_encoded is None:
         dev_encoded = state.source.transform(dev[0])
     while not is_over():
-        order = state.rng.permutation(n) if shuffle else np.arange(n)
         begun = time.perf_counter()
-        done = train(
-            state.weights,
-            data.encoded,
-            data.gold,
-            data.without_zeros(order.astype(np.int64)),
-            importance=data.importance,
-            bench=state.bench,
-        )
+        done = data.one_pass(state, shuffle, train)
         seconds = time.perf_counter() - begun
         if state.epoch == 0:
-            state.reservoir.add(data.encoded, data.gold, data.importance)
+            data.offer(state.reservoir)
         state.online = state.online.plus(done)
         state.epoch += 1
         score, best = None, True

@@ -346,6 +346,13 @@ class TrainingWeights:
         """How many features of label pairs have a row; None where there are none of the kind."""
         return len(self._pairs.rows) if self._pairs else None
 
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes the weights take, without what is free for more."""
+        stores = [self._single, *([self._pairs] if self._pairs else [])]
+        each = 16 if self.second_order else 12
+        return sum(each * own.store.get_used() + own.rows.nbytes for own in stores)
+
     def stores(self) -> tuple[Store, Store | None]:
         """The kernel's stores over these very arrays: single features, and label pairs'."""
         return self._single.store, self._pairs.store if self._pairs else None

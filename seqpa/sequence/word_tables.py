@@ -16,7 +16,7 @@ from seqpa.sequence import attributes
 from seqpa.sequence.affixes import Affixes
 from seqpa.sequence.elsewhere import WordKeys
 from seqpa.sequence.resources import Resource
-from seqpa.sequence.tag_dictionary import TagDictionary
+from seqpa.sequence.tag_dictionary import Apart, TagDictionary
 from seqpa.sequence.templates import Attribute
 
 REMEMBERED = 4096  # places of words: as many as the processor's first cache holds
@@ -105,15 +105,27 @@ class Column:
     ) -> NDArray[np.int32]:
         """A row for each learned attribute: the values of tokens in training, which must not know
         their own labels. `online`: the tokens have not been added to the dictionary."""
-        rows = np.empty((len(self.learned), len(words)), np.int32)
-        if self.dictionary is not None:
-            entries = self.dictionary.progressive if online else self.dictionary.jackknifed
-            values, which = entries(words, labels, starts)
-            numbers = np.empty(len(values), np.int32)
-            for row, k in zip(rows, self.learned, strict=True):
-                place = self._place(k)
-                strings.enter([value[place] for value in values], self.values[k], numbers)
-                row[:] = numbers[which]
+        if self.dictionary is None:
+            return np.empty((0, len(words)), np.int32)
+        entries = self.dictionary.progressive if online else self.dictionary.jackknifed
+        return self._entered(*entries(words, labels, starts))
+
+    def values_apart(self, words: Sequence[str], apart: Apart | None) -> NDArray[np.int32]:
+        """`training_values` for tokens of one block of the text, whose labels are known there."""
+        if apart is None:
+            return np.empty((0, len(words)), np.int32)
+        return self._entered(*apart.entries(words))
+
+    def _entered(
+        self, values: list[tuple[str, str]], which: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """A row for each learned attribute: the number of its value for each token."""
+        rows = np.empty((len(self.learned), len(which)), np.int32)
+        numbers = np.empty(len(values), np.int32)
+        for row, k in zip(rows, self.learned, strict=True):
+            place = self._place(k)
+            strings.enter([value[place] for value in values], self.values[k], numbers)
+            row[:] = numbers[which]
         return rows
 
     def remember(self, words: Sequence[str], labels: Sequence[str | None]) -> NDArray[np.int64]:

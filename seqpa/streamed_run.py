@@ -1,0 +1,110 @@
+"""``seqpa train`` with ``learner.memory``: text that need not fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from seqpa.config import Config
+from seqpa.config.build import data_name, read_part_chunks
+from seqpa.data import Corpus
+from seqpa.errors import SeqpaError
+from seqpa.sequence.encode import FeatureEncoder
+from seqpa.training_run import TrainingRun
+
+
+def run_of(
+    config: Config, *, resume: bool = False, force: bool = False, with_certificate: bool = False
+) -> TrainingRun:
+    """The training that a configuration describes: in memory, or within ``learner.memory``.
+
+    Parameters
+    ----------
+    config : Config
+        Without a section ``cluster``.
+    resume, force, with_certificate : bool
+        As for `TrainingRun`.
+
+    Returns
+    -------
+    TrainingRun
+    """
+    kind = TrainingRun if config.learner.memory is None else StreamedRun
+    return kind(config, resume=resume, force=force, with_certificate=with_certificate)
+
+
+@dataclass(frozen=True)
+class TrainingFiles:
+    """The training text of a configuration, piece by piece.
+
+    Parameters
+    ----------
+    config : Config
+        Any configuration.
+    """
+
+    config: Config
+
+    def chunks(self) -> Iterator[Corpus]:
+        """The text from its beginning.
+
+        Yields
+        ------
+        Corpus
+        """
+        yield from read_part_chunks(self.config, "train")
+
+
+class StreamedRun(TrainingRun):
+    """A training whose text is read piece by piece.
+
+    Parameters
+    ----------
+    config : Config
+        With ``learner.memory``.
+    resume, force, with_certificate : bool
+        As for `TrainingRun`.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        resume: bool = False,
+        force: bool = False,
+        with_certificate: bool = False,
+    ) -> None:
+        if with_certificate:
+            raise SeqpaError(
+                "the loss bounds need all sentences at hand: leave out --certificate, or "
+                "learner.memory"
+            )
+        super().__init__(config, resume=resume, force=force)
+
+    def _read_training_text(self) -> Corpus:
+        """Nothing but the columns: the rest is read when training begins."""
+        for chunk in read_part_chunks(self.config, "train"):
+            names = chunk.names
+            return Corpus(names, [[] for _ in names], np.zeros(0, np.int64))
+        raise SeqpaError(f"{data_name(self.config, 'train')}: has no sentence")
+
+    def _training_text(self) -> TrainingFiles:
+        return TrainingFiles(self.config)
+
+    def _training_words(self) -> set[str]:
+        encoder = self.tagger.trained_.source.encoder
+        return set(encoder.word_columns[0].words) if isinstance(encoder, FeatureEncoder) else set()
+
+    def told_of_text(self) -> str:
+        """What the model learns from, in a line.
+
+        Returns
+        -------
+        str
+        """
+        return (
+            f"training on {data_name(self.config, 'train')} in {self.config.learner.memory} of "
+            f"memory"
+        )
