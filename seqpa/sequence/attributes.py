@@ -62,6 +62,11 @@ class Kind:
         Which value of a word's entry in the tag dictionary it is.
     in_document : bool
         Whether it is a set of values, of the same word elsewhere in the document.
+    base : str or None
+        Another attribute, without arguments, from whose values `of_base` makes those of this one:
+        what several attributes begin with is computed once.
+    of_base : callable or None
+        The function from the base's values to this one's; `make` does both at once.
     """
 
     make: Callable[..., OfWords] | None
@@ -71,6 +76,8 @@ class Kind:
     in_context: tuple[str, ...] = ()
     learned: int | None = None
     in_document: bool = False
+    base: str | None = None
+    of_base: OfWords | None = None
 
 
 def _prefix(length: int) -> OfWords:
@@ -161,17 +168,18 @@ def _without_runs(text: str) -> str:
     return "".join([character for character, _ in groupby(text)])
 
 
+def _shapes(words: Collection[str]) -> list[str | None]:
+    return [word.translate(_SHAPES) for word in words]
+
+
+def _shortened(shapes: Collection[str]) -> list[str | None]:
+    """Shapes without their runs; many words have few shapes, each of which is made short once."""
+    short = {full: _without_runs(full) for full in set(shapes)}
+    return [short[full] for full in shapes]
+
+
 def _short_shapes(words: Collection[str]) -> list[str | None]:
-    """The short shapes of words; many words have few shapes, each of which is made short once."""
-    short: dict[str, str] = {}
-    found: list[str | None] = []
-    for word in words:
-        full = word.translate(_SHAPES)
-        own = short.get(full)
-        if own is None:
-            own = short[full] = _without_runs(full)
-        found.append(own)
-    return found
+    return _shortened([word.translate(_SHAPES) for word in words])
 
 
 def _flag(test: Callable[[str], Any]) -> Kind:
@@ -193,8 +201,8 @@ KINDS: dict[str, Kind] = {
     "suffix": Kind(_suffix, (Parameter("length", int),)),
     "first": Kind(_first, (Parameter("length", int),)),
     "last": Kind(_last, (Parameter("length", int),)),
-    "shape": _simple(shape),
-    "shortshape": Kind(lambda: _short_shapes),
+    "shape": Kind(lambda: _shapes),
+    "shortshape": Kind(lambda: _short_shapes, base="shape", of_base=_shortened),
     "length": _simple(lambda word: str(len(word))),
     "isdigit": _flag(str.isdigit),
     "isalpha": _flag(str.isalpha),
@@ -214,7 +222,10 @@ KINDS: dict[str, Kind] = {
     "lexicon": Kind(
         None, (Parameter("name", str),), resource="lexicon", in_context=(BEGIN, INSIDE)
     ),
-    **{name: Kind(None, learned=which) for which, name in enumerate(tag_dictionary.ATTRIBUTES)},
+    **{
+        name: Kind(None, learned=which, base="lower")
+        for which, name in enumerate(tag_dictionary.ATTRIBUTES)
+    },
     "elsewhere": Kind(None, in_document=True),
     "bias": Kind(lambda: lambda words: [""] * len(words), flag=True),
 }
@@ -240,3 +251,25 @@ def kind_of(name: str) -> Kind:
     (True, False)
     """
     return KINDS[name] if name in KINDS else _HIDDEN[name]
+
+
+def values(name: str, words: Collection[str]) -> list[str | None]:
+    """The words' values of an attribute without arguments.
+
+    Parameters
+    ----------
+    name : str
+    words : collection of str
+
+    Returns
+    -------
+    list of str or None
+
+    Examples
+    --------
+    >>> values("shape", ["Ada", "won", "2-1"])
+    ['Xxx', 'xxx', 'd-d']
+    """
+    make = kind_of(name).make
+    assert make is not None
+    return make()(words)

@@ -159,11 +159,13 @@ class TagDictionary:
         -------
         list of str
         """
+        return self.values_of_lower(which, list(map(str.lower, words)))
+
+    def values_of_lower(self, which: int, words: Collection[str]) -> list[str | None]:
+        """`values` for words that are in lower case already."""
         unknown = _NEVER[which]
         known = self._entries
-        return [
-            self.entry(word)[which] if word in known else unknown for word in map(str.lower, words)
-        ]
+        return [self.entry(word)[which] if word in known else unknown for word in words]
 
     def entry(self, word: str) -> tuple[str, str]:
         """The values of a word as tagging sees them.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, compress
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,10 +66,12 @@ class Column:
         )
         # Attributes that are looked up one by one.
         self._others = [
-            (k, function)
+            k
             for k, function in enumerate(self.functions)
             if function is not None and k not in self._affixes.kinds
         ]
+        # Those made of another attribute's values, and the function that makes them.
+        self._of_base = {k: _of_base(own[k], self.dictionary) for k in self._others}
         self.table = np.full((1, len(own)), -1, np.int32)
 
     def learn(self, fresh: dict[str, int]) -> None:
@@ -163,11 +165,29 @@ class Column:
             return _NO_ROWS
         rows = np.empty((len(self.functions), len(unknown)), np.int32)
         if unknown:
-            for k, function in self._others:
-                strings.look_up(function(unknown), self.values[k], rows[k])
+            for k, values in self._computed(unknown):
+                strings.look_up(values, self.values[k], rows[k])
             if self._affixes.kinds:
                 self._affixes.look_up(unknown, self.values, rows)
         return rows
+
+    def _computed(self, words: list[str]) -> Iterator[tuple[int, list[str | None]]]:
+        """The words' values of each attribute that is no prefix and no suffix."""
+        bases: dict[str, list[str | None]] = {}  # what others are made of, made once
+        for k in self._others:
+            function, of_base = self.functions[k], self._of_base[k]
+            assert function is not None
+            if of_base is None:
+                own = self.attributes[k]
+                found = function(words)
+                if own.kind is not None and not own.arguments:
+                    bases[own.kind] = found
+            else:
+                name, make = of_base
+                if name not in bases:
+                    bases[name] = attributes.values(name, words)
+                found = make(cast("list[str]", bases[name]))
+            yield k, found
 
     def number(self, words: Sequence[str], ids: NDArray[np.int32]) -> dict[str, int]:
         """Write each word's number to `ids`; those that are not known count on behind the others,
@@ -344,6 +364,20 @@ class AttributeLayout:
 def _kind(attribute: Attribute) -> attributes.Kind:
     assert attribute.kind is not None
     return attributes.kind_of(attribute.kind)
+
+
+def _of_base(
+    attribute: Attribute, dictionary: TagDictionary | None
+) -> tuple[str, attributes.OfWords] | None:
+    """The attribute whose values it is made of, and how."""
+    kind = _kind(attribute)
+    if kind.base is None:
+        return None
+    if kind.learned is not None:
+        assert dictionary is not None
+        return kind.base, partial(dictionary.values_of_lower, kind.learned)
+    assert kind.of_base is not None
+    return kind.base, kind.of_base
 
 
 def _function(
