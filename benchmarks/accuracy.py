@@ -168,6 +168,12 @@ def options(text: Text) -> dict[str, dict[str, Any]]:
     for name in names:
         found[f"the preset `{name}`"] = {"features": name}
         found[f"`{name}` and a second stage"] = {"features": name, "stages": 2}
+    if text.preset == "ner":
+        for times in (2, 4, 8):
+            found[f"`ner`, a missed name costs {times} ×"] = {
+                "features": "ner",
+                "cost": {"missed": times},
+            }
     if not text.many_labels:
         found[f"`{names[-1]}` and four orders"] = {"features": names[-1], "seeds": 4}
     return found

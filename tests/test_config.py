@@ -17,6 +17,7 @@ from seqpa.config import (
     settings_help,
     settings_table,
 )
+from seqpa.config.build import cost_of
 from seqpa.errors import SeqpaError
 from seqpa.sequence.tagger import SequenceTagger
 
@@ -119,6 +120,7 @@ def test_a_section_with_nothing_in_it_is_as_good_as_absent(tmp_path: Path) -> No
         ("data.train=b=c.conll", lambda c: c.data.train == "b=c.conll"),
         ("decoding.constraints=bio", lambda c: c.decoding.constraints == "bio"),
         ("cost={kind: zero-one}", lambda c: c.cost.kind == "zero-one"),
+        ("cost.missed=4", lambda c: cost_of(c) == {"missed": 4.0}),
     ],
 )
 def test_set(tmp_path: Path, setting: str, check: object) -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from seqpa import PAClassifier, SequenceTagger
 from seqpa.core.costs import Hierarchy, cost_matrix
 from seqpa.errors import SeqpaError
+from seqpa.sequence.costs import sequence_cost
 
 TREE = {
     "place": {"city": ["port", "capital"], "river": None},
@@ -326,3 +327,31 @@ def test_aggressiveness_beyond_all_floats() -> None:
         SequenceTagger(["word[0]"], C=10**400).fit([["a", "b"]], [["X", "Y"]])
     with pytest.raises(SeqpaError, match="C=1000"):
         PAClassifier(C=10**400).fit([[1.0], [2.0]], [0, 1])
+
+
+def test_missed_spans_are_the_table_that_they_stand_for() -> None:
+    labels = ["O", "B-PER", "I-PER", "missed"]
+    table = {label: {"O": 3.0} for label in labels if label != "O"}
+    one, two = sequence_cost({"missed": 3}, labels), sequence_cost(table, labels)
+    np.testing.assert_array_equal(one.matrix, two.matrix)
+    # A label may have that name; before any token is outside, nothing can be missed.
+    assert sequence_cost({"missed": {"O": 2.0}}, labels)(["missed"], ["O"]) == 2.0
+    assert sequence_cost({"missed": 3}, ["A", "B"])(["A"], ["B"]) == 1.0
+    for wrong in ({"missed": "x"}, {"missed": True}, {"missed": 3, "O": {"B-PER": 1.0}}):
+        with pytest.raises(SeqpaError, match="how many times"):
+            sequence_cost(wrong, labels)
+    with pytest.raises(SeqpaError, match="not negative"):
+        sequence_cost({"missed": -1}, labels)
+
+
+def test_missed_spans_learn_as_their_table_and_are_saved(tmp_path: Path) -> None:
+    X = [["Ada", "met", "Bob"], ["so", "Bob", "left"], ["Ada", "won"], ["met", "so"]]
+    y = [["B-PER", "O", "B-PER"], ["O", "B-PER", "O"], ["O", "O"], ["O", "O"]]
+    table = {"B-PER": {"O": 4.0}}
+    one, two = (
+        SequenceTagger(["word[0]"], cost=cost, random_state=1, epochs=3).fit(X, y)
+        for cost in ({"missed": 4}, table)
+    )
+    assert one.state_features_ == two.state_features_
+    one.save(tmp_path / "model")
+    assert SequenceTagger.load(tmp_path / "model").cost == {"missed": 4}

@@ -150,7 +150,7 @@ def _overlooked(found: Evaluation) -> str | None:
     micro = found.span_micro
     if micro is None or micro.gold < 20 or micro.recall > micro.precision - 0.1:
         return None
-    return "a higher cost of missed spans (cost.kind: matrix): recall is far below precision"
+    return "a higher cost of missed spans (cost.missed: 4): recall is far below precision"
 
 
 def _rare_labels(run: TrainingRun) -> str | None:

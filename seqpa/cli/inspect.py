@@ -110,6 +110,8 @@ def _cost_name(cost: Any) -> str:
     ((kind, content),) = cost.items()
     if kind == "function":
         return f"Python function {content}"
+    if kind == "mapping" and isinstance(content.get("missed"), int | float):
+        return f"wrong tokens, those of missed spans {content['missed']:g} times"
     return "hierarchy" if kind == "hierarchy" else "matrix"
 
 

@@ -401,7 +401,7 @@ def cost_of(config: Config) -> Any:
             return load_function(str(cost.function), file)
         except SeqpaError as error:
             raise SeqpaError(f"{config.place('cost', 'function')}{error}") from None
-    return cost.kind
+    return cost.kind if cost.missed is None else {"missed": cost.missed}
 
 
 def load_function(name: str, file: Path | None) -> Callable[..., Any]:

@@ -266,6 +266,12 @@ class CostSettings(Section):
         description="wrong tokens, wrong sentences, wrong spans, distance in a tree of labels, a "
         "table of label pairs, or a Python function of two label lists",
     )
+    missed: float | None = Field(
+        default=None,
+        gt=0,
+        description="hamming: a token of a span that is taken for outside counts so many times; "
+        "above 1 more spans are found",
+    )
     file: str | None = Field(
         default=None,
         description="hierarchy: YAML file of the tree; matrix: YAML file of the table; python: "
@@ -281,8 +287,13 @@ class CostSettings(Section):
 
     @model_validator(mode="after")
     def _fits_kind(self) -> CostSettings:
-        used = {"hierarchy": ["file"], "matrix": ["file", "table"], "python": ["file", "function"]}
-        for name in ("file", "table", "function"):
+        used = {
+            "hamming": ["missed"],
+            "hierarchy": ["file"],
+            "matrix": ["file", "table"],
+            "python": ["file", "function"],
+        }
+        for name in ("missed", "file", "table", "function"):
             if getattr(self, name) is not None and name not in used.get(self.kind, []):
                 raise ValueError(f"the kind {self.kind} has no use for {name}; leave it out")
         if self.kind == "hierarchy" and self.file is None:

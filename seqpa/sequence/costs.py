@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from seqpa.core.costs import Hierarchy, cost_matrix
 from seqpa.errors import SeqpaError, did_you_mean
+from seqpa.schemes import OUTSIDE
 
 CostFunction = Callable[[Sequence[Any], Sequence[Any]], float]
 NAMES = ("hamming", "zero-one", "span")
@@ -270,13 +271,31 @@ def _told(error: Exception, function: CostFunction, length: int) -> str:
     )
 
 
+def _with_missed(table: Mapping[Any, Any], labels: Sequence[str]) -> Mapping[Any, Any]:
+    """``{"missed": times}`` as the table that it stands for; another table as it is. A label may be
+    called "missed" too: then it has a row, and no number."""
+    times = table.get("missed")
+    if isinstance(times, Mapping) or times is None:
+        return table
+    if len(table) > 1 or isinstance(times, bool) or not isinstance(times, Real):
+        raise SeqpaError(
+            f"{{'missed': {times!r}}} is no cost: say by a number, and alone, how many times as "
+            "much a missed span counts, such as {'missed': 4}"
+        )
+    if OUTSIDE not in labels:
+        return {}
+    return {label: {OUTSIDE: float(times)} for label in labels if label != OUTSIDE}
+
+
 def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:
     """The cost that the user named or gave, over these labels.
 
     Parameters
     ----------
     cost : str, Hierarchy, mapping, array or callable
-        One of `NAMES`, what `seqpa.core.cost_matrix` takes, or a function of two label lists.
+        One of `NAMES`, what `seqpa.core.cost_matrix` takes, a function of two label lists, or
+        ``{"missed": 4}``: wrong tokens, where one of a span that is taken for outside counts four
+        times.
     labels : sequence of str
         All labels.
 
@@ -290,6 +309,8 @@ def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:
     1.0
     >>> sequence_cost({"A": {"B": 5.0}}, ["A", "B"])(["A", "A", "B"], ["A", "B", "A"])
     6.0
+    >>> sequence_cost({"missed": 4}, ["O", "B-PER"])(["O", "B-PER"], ["B-PER", "O"])
+    5.0
     """
     nothing = np.zeros((0, 0), np.float32)
     if isinstance(cost, str):
@@ -302,6 +323,8 @@ def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:
         functions = {"hamming": hamming, "zero-one": zero_one, "span": span}
         return SequenceCost("python" if cost == "span" else cost, nothing, functions[cost])
     if isinstance(cost, (Hierarchy, Mapping, np.ndarray)):
+        if isinstance(cost, Mapping):
+            cost = _with_missed(cost, labels)
         matrix = cost_matrix(cost, labels)
         index = {label: k for k, label in enumerate(labels)}
 
