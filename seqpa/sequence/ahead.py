@@ -48,6 +48,7 @@ def new_block(longest: int, with_guesses: bool) -> Ahead:
     return Ahead(
         shared=np.zeros(COUNTERS, np.int64),
         offsets=np.zeros(MOST + 1, np.intp),
+        turns=np.zeros(MOST, np.intp),
         found=np.zeros(MOST, np.uint8),
         wrong=np.zeros(MOST, np.uint8),
         paths=np.zeros(tokens, np.int32),
