@@ -42,7 +42,7 @@ _READY = cython.declare(cython.Py_ssize_t, 40)  # sentences that helpers have de
 _CLOSED = cython.declare(cython.Py_ssize_t, 56)
 
 # Whoever waits looks so often before it asks for the time, or lets others run.
-_LOOKS = cython.declare(cython.Py_ssize_t, 64)
+_LOOKS = cython.declare(cython.Py_ssize_t, 256)
 # Whoever waits for a helper longer than this, and longer than its own share took, is on a crowded
 # machine; so many blocks are then decoded without helpers, each time twice as many as the last.
 _CROWDED = cython.declare(cython.double, 1e-3)
