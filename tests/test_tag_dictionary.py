@@ -80,6 +80,37 @@ def test_training_sees_what_other_blocks_and_earlier_sentences_say(earlier, corp
     assert found == expected
 
 
+@given(st.integers(0, 2**32), st.integers(1, 90))
+def test_many_tokens_are_counted_as_one_by_one(seed, n_labels):
+    """By arrays or token by token: the same counts in the same order, the same values."""
+    draw = random.Random(seed)
+    names = [f"L{k}" for k in range(n_labels)] + [None] * draw.randint(0, 2)
+    tokens = [(draw.choice(WORDS), draw.choice(names)) for _ in range(600)]
+    words, labels = map(list, zip(*tokens, strict=True))
+    at_once, one_by_one = TagDictionary(), TagDictionary()
+    for dictionary in at_once, one_by_one:
+        dictionary.add(["dog", "İt"], ["L0", "L1"])
+    changed = set(at_once.add(words, labels))
+    before = {word: one_by_one.entry(word.lower()) for word in WORDS}
+    for word, label in tokens:
+        one_by_one.add([word], [label])
+    told_of = [
+        [(word, list(counts.items())) for word, counts in dictionary.counts.items()]
+        for dictionary in (at_once, one_by_one)
+    ]
+    assert told_of[0] == told_of[1]
+    assert {word.lower() for word in WORDS if before[word] != naive_of(at_once, word)} == changed
+    starts = np.arange(0, 601, 3)
+    values, which = at_once.jackknifed(words, labels, starts)
+    again, which_again = one_by_one.jackknifed(words, labels, starts)
+    assert [values[k] for k in which] == [again[k] for k in which_again]
+
+
+def naive_of(dictionary, word):
+    counts = dictionary.counts_of(word.lower())
+    return naive([(word, label) for label, n in counts.items() for _ in range(n)], word)
+
+
 @given(sentences, sentences)
 def test_online_a_sentence_sees_what_came_before_it(earlier, corpus):
     known = TagDictionary()

@@ -7,6 +7,7 @@ from seqpa._kernel.sequences cimport Sequences
 cdef class Ahead:
     cdef long long[::1] shared
     cdef Py_ssize_t[::1] offsets
+    cdef Py_ssize_t[::1] turns
     cdef unsigned char[::1] found
     cdef unsigned char[::1] wrong
     cdef int[::1] paths
@@ -25,6 +26,7 @@ cdef class Ahead:
     cdef Py_ssize_t end
 
     cdef Py_ssize_t take(self) noexcept nogil
+    cdef void take_turns(self) noexcept nogil
     cdef bint decode(self, Py_ssize_t position, Competitor by) noexcept nogil
     cdef void open(self, Py_ssize_t position, Py_ssize_t size, Competitor by) noexcept nogil
     cpdef int help(self, Competitor by, double patience) except? -1

@@ -42,7 +42,7 @@ _READY = cython.declare(cython.Py_ssize_t, 40)  # sentences that helpers have de
 _CLOSED = cython.declare(cython.Py_ssize_t, 56)
 
 # Whoever waits looks so often before it asks for the time, or lets others run.
-_LOOKS = cython.declare(cython.Py_ssize_t, 64)
+_LOOKS = cython.declare(cython.Py_ssize_t, 256)
 # Whoever waits for a helper longer than this, and longer than its own share took, is on a crowded
 # machine; so many blocks are then decoded without helpers, each time twice as many as the last.
 _CROWDED = cython.declare(cython.double, 1e-3)
@@ -57,14 +57,17 @@ class Ahead:
 
     shared      (COUNTERS,) the counters
     offsets     (MOST + 1,) where each sentence's labels begin in `paths` and `guesses`
+    turns       (MOST,) in which order the sentences are handed out: the longest first, so that all
+                threads end at about the same time
     found       (MOST,) whether the sentence was decoded: not where the max-loss table was full
     wrong       (MOST,) whether its competitor lacks a label that is given
     paths, guesses   the competitors; and the predictions, where they are others
     """
 
-    def __init__(self, shared, offsets, found, wrong, paths, guesses):
+    def __init__(self, shared, offsets, turns, found, wrong, paths, guesses):
         self.shared = shared
         self.offsets = offsets
+        self.turns = turns
         self.found = found
         self.wrong = wrong
         self.paths = paths
@@ -101,12 +104,8 @@ class Ahead:
                 if number >= threads.load(cython.address(self.shared[_LIMIT])):
                     return -1
                 if threads.swap(cython.address(self.shared[_NEXT]), number, number + 1):
-                    return number - self.base
-        number = self.shared[_NEXT]
-        if number >= self.shared[_LIMIT]:
-            return -1
-        self.shared[_NEXT] = number + 1
-        return number - self.base
+                    return self.begin + self.turns[number - self.base - self.begin]
+        return -1  # uncompiled there are no helpers, and nobody takes any
 
     @cython.cfunc
     @cython.nogil
@@ -170,6 +169,7 @@ class Ahead:
             else:
                 self.shared[_NEXT] = self.shared[_LIMIT] = limit
             return
+        self.take_turns()
         if cython.compiled:
             opened = threads.seconds()
             threads.store(cython.address(self.shared[_LIMIT]), limit)
@@ -191,6 +191,22 @@ class Ahead:
                 self.penalty = min(2 * self.penalty, _LONGEST_ALONE)
             elif self.penalty > _ALONE:
                 self.penalty -= 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def take_turns(self) -> cython.void:
+        """Sort the sentences of the block, the longest first."""
+        k: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+        for k in range(self.end - self.begin):
+            n = self.offsets[k + 1] - self.offsets[k]
+            j = k
+            while j > 0 and self.offsets[self.turns[j - 1] + 1] - self.offsets[self.turns[j - 1]] < n:
+                self.turns[j] = self.turns[j - 1]
+                j -= 1
+            self.turns[j] = k
 
     @cython.ccall
     @cython.exceptval(-1, check=True)

@@ -226,7 +226,7 @@ class LearnerSettings(Section):
         default=1,
         description="so many sentences are decoded with the same weights, on n_jobs threads, "
         "before the first of them moves the weights: 1 is the serial algorithm, auto looks as far "
-        "as some eight updates go",
+        "as some ten updates go",
     )
     memory: MemorySize | None = Field(
         default=None,

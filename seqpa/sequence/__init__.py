@@ -13,6 +13,7 @@ What is seen of a word
     `resources`    lexicons and word clusters, from files or from a model
     `affixes`      all prefixes and suffixes of unknown words, found by their characters
     `tag_dictionary`  which labels a word had in training: ``tags[0]``, ``besttag[0]``
+    `tag_counts`   what it counts in a text, by arrays
     `elsewhere`    the same word elsewhere in the document: ``elsewhere(lower, -1)``
 Words to numbers
     `word_tables`  numbers for words and their attributes' values; they grow while training

@@ -21,7 +21,7 @@ from seqpa.errors import SeqpaError
 
 AUTO = "auto"
 # With `auto`, a block has as many sentences as bring about so many updates.
-EXPECTED = 8.0
+EXPECTED = 10.0
 # A helper spins for so many seconds, longer than most blocks' updates take; then it sleeps, the
 # longer the more often it woke in vain, and looks again.
 _SPIN = 3e-4
@@ -48,6 +48,7 @@ def new_block(longest: int, with_guesses: bool) -> Ahead:
     return Ahead(
         shared=np.zeros(COUNTERS, np.int64),
         offsets=np.zeros(MOST + 1, np.intp),
+        turns=np.zeros(MOST, np.intp),
         found=np.zeros(MOST, np.uint8),
         wrong=np.zeros(MOST, np.uint8),
         paths=np.zeros(tokens, np.int32),

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from seqpa.errors import SeqpaError
 from seqpa.sequence.folds import contiguous_folds
 from seqpa.sequence.resources import Arrays, ends_of, get_array, pack_strings, unpack_strings
+from seqpa.sequence.tag_counts import Entries, Tokens
 
 BLOCKS = 10
+_MANY = 256  # more tokens are counted by arrays
 UNKNOWN = "(unknown)"
 _MOST = 2**53  # counts beyond are no counts of tokens
 _NEVER = UNKNOWN, UNKNOWN
@@ -134,6 +136,8 @@ class TagDictionary:
 
     def __init__(self) -> None:
         self._entries: dict[str, Entry] = {}
+        # What was added last, if nothing came since: the next step asks for the same tokens.
+        self._counted: tuple[Sequence[str], Sequence[str | None], Tokens, Entries] | None = None
 
     @property
     def counts(self) -> dict[str, Counts]:
@@ -203,6 +207,9 @@ class TagDictionary:
         list of str
             The lower-cased words whose values have changed.
         """
+        self._counted = None
+        if len(words) > _MANY:
+            return self._add_many(words, labels)
         new: dict[str, Entry] = {}
         changed = []
         for word, (counts, more) in self._with(words, labels).items():
@@ -216,6 +223,41 @@ class TagDictionary:
             new[word] = counts, values, steady(counts)
         self._entries.update(new)
         return changed
+
+    def _add_many(self, words: Sequence[str], labels: Sequence[str | None]) -> list[str]:
+        """`add` by arrays. How long values are `steady` is not asked for so many words."""
+        counts: dict[str, Counts] = {}
+        tokens = Tokens.of(words, labels)
+        for word, label, n in tokens.counts():
+            own = counts.get(word)
+            if own is None:
+                own = counts[word] = self._copied(word)
+            own[label] = own.get(label, 0) + n
+        entries = Entries.of(list(counts.values()))
+        which, examples = entries.alike()
+        distinct = [told(example) for example in examples]
+        new: dict[str, Entry] = {}
+        changed = []
+        for (word, own), k in zip(counts.items(), which.tolist(), strict=True):
+            before = self._entries.get(word)
+            if before is None or before[1] != distinct[k]:
+                changed.append(word)
+            new[word] = own, distinct[k], -1
+        self._entries.update(new)
+        # Where no label is None, the words that were counted are those of `tokens`, in its order.
+        if (tokens.label >= 0).all():
+            self._counted = words, labels, tokens, entries
+        return changed
+
+    def _counted_of(
+        self, words: Sequence[str], labels: Sequence[str | None]
+    ) -> tuple[Tokens, Entries]:
+        """Tokens by numbers, and the entries of their words: what was just added is at hand."""
+        given, self._counted = self._counted, None
+        if given is not None and given[0] is words and given[1] is labels:
+            return given[2], given[3]
+        tokens = Tokens.of(words, labels)
+        return tokens, Entries.of([self.counts_of(word) for word in tokens.words])
 
     def add_counts(self, counts: Mapping[str, Mapping[str, int]]) -> None:
         """Add what was counted elsewhere.
@@ -233,6 +275,7 @@ class TagDictionary:
         >>> known.counts
         {'so': {'A': 2, 'R': 2}, 'it': {'P': 1}}
         """
+        self._counted = None
         for word, more in counts.items():
             own = self._copied(word)
             for label, n in more.items():
@@ -280,29 +323,13 @@ class TagDictionary:
         which : int64 (tokens,)
             The number of each token's entry among them.
         """
-        distinct: dict[tuple[str, int], int] = {}
-        which = np.empty(len(words), np.int64)
-        own: list[Counts] = []
-        lower: list[str] = []
-        for block, sentences in enumerate(contiguous_folds(len(starts) - 1, BLOCKS)):
-            begin, end = int(starts[sentences.start]), int(starts[sentences.stop])
-            for i in range(begin, end):
-                word = words[i].lower()
-                place = distinct.setdefault((word, block), len(own))
-                if place == len(own):
-                    own.append({})
-                    lower.append(word)
-                which[i] = place
-                label = labels[i]
-                if label is not None:
-                    own[place][label] = own[place].get(label, 0) + 1
-        values = []
-        for word, counts in zip(lower, own, strict=True):
-            rest = self._entries[word][0] if word in self._entries else {}
-            if counts:
-                rest = {k: n - counts.get(k, 0) for k, n in rest.items() if n > counts.get(k, 0)}
-            values.append(told(rest))
-        return values, which
+        tokens, known = self._counted_of(words, labels)
+        block = np.empty(len(words), np.int64)
+        for number, sentences in enumerate(contiguous_folds(len(starts) - 1, BLOCKS)):
+            block[starts[sentences.start] : starts[sentences.stop]] = number
+        entries, of_token = known.apart(tokens, block)
+        of_entry, examples = entries.alike()
+        return [told(counts) for counts in examples], of_entry[of_token]
 
     def apart(self, own: Mapping[str, Mapping[str, int]]) -> Apart:
         """What training sees of tokens whose block had these labels.

@@ -149,7 +149,7 @@ class SequenceTagger:
     lookahead : 1, "auto" or int
         So many sentences are decoded with the same weights, on `n_jobs` threads, before the first
         of them moves the weights. 1 is the serial algorithm of the papers, whatever `n_jobs` is;
-        "auto" looks as far as some eight updates go (docs/scaling.md has what it costs in
+        "auto" looks as far as some ten updates go (docs/scaling.md has what it costs in
         accuracy). The result depends on this number, never on the threads.
     memory : None, int or str
         Train in so much memory, such as ``"2GB"``, for text that does not fit: it is kept on disk

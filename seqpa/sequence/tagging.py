@@ -32,6 +32,7 @@ from seqpa.sequence.weights import FrozenWeights
 from seqpa.sequence.word_tables import REMEMBERED
 
 _NUMBERED = 65536  # so many words are numbered at a time;
+_PARTS = 4  # by each of several threads in about so many parts at the least;
 _RUN = 8192  # so many tokens are tagged at a time,
 _SCORES = 2**22  # and fewer where they would have more scores of labels than this
 
@@ -141,7 +142,10 @@ class Tagging:
                     self._own.buffers = buffers
             return buffers.tag(columns, starts, documents, some, fixed, self._labels)
 
-        parts = cut(starts, max(run, _NUMBERED) if n_jobs == 1 else run)
+        # Words that are not known are looked at once in each part: few parts, but enough of them
+        # that all threads end at about the same time.
+        size = len(columns[0]) if n_jobs == 1 else -(-len(columns[0]) // (_PARTS * n_jobs))
+        parts = cut(starts, max(run, min(size, _NUMBERED)))
         if len(parts) == 1:
             return labels(parts[0])
         if n_jobs == 1:
