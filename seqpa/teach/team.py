@@ -14,7 +14,7 @@ import hmac
 import secrets
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -76,8 +76,8 @@ class Team:
 
     Parameters
     ----------
-    users : mapping of str to str
-        The hash of each user's token; empty where everybody who comes may work.
+    users : mapping of str to str, or iterable of str
+        The hash of each user's token, or names alone; empty where everybody who comes may work.
     share : float
         The share of sentences that two are to read.
     seed : int
@@ -100,14 +100,14 @@ class Team:
 
     def __init__(
         self,
-        users: Mapping[str, str],
+        users: Mapping[str, str] | Iterable[str],
         share: float = SHARE,
         seed: int = 0,
         lent_seconds: float = LENT_SECONDS,
     ) -> None:
         if not 0.0 <= share <= 1.0:
             raise SeqpaError(f"the share of second readings is {share}: give a number from 0 to 1")
-        self._users = dict(users)
+        self._users = dict(users if isinstance(users, Mapping) else dict.fromkeys(users, ""))
         self.share = share
         self._seed = seed
         self._lent_seconds = lent_seconds
@@ -118,7 +118,7 @@ class Team:
 
     @property
     def names(self) -> list[str]:
-        """The users that have a token, in the order of their names."""
+        """The users, in the order of their names."""
         return sorted(self._users)
 
     def user_of(self, token: str) -> str | None:
@@ -274,9 +274,7 @@ class Team:
 
     # Agreement
 
-    def agreement(
-        self, state: State, sentences: Sequence[Sentence], kind: str
-    ) -> dict[str, Any] | None:
+    def agreement(self, state: State, sentences: Sequence[Sentence], kind: str) -> dict[str, Any]:
         """How far readers agree who did not see each other's labels.
 
         Parameters
@@ -290,40 +288,24 @@ class Team:
 
         Returns
         -------
-        dict or None
-            ``sentences``; ``f1`` of the spans of one reader against those of the other (where
-            tokens are labelled, the share of tokens that agree), None if nobody named any;
-            ``kappa``, Cohen's κ over the labels of tokens, None where chance alone would agree
-            wholly. None if no sentence has two readers. Of more than two readers, all pairs count:
-            κ is that of the mean agreement and the mean agreement by chance, over their tokens.
+        dict
+            ``agreement``: ``sentences``; ``f1`` of the spans of one reader against those of the
+            other (where tokens are labelled, the share of tokens that agree), None if nobody named
+            any; ``kappa``, Cohen's κ over the labels of tokens, None where chance alone would agree
+            wholly. It is None if no sentence has two readers. Of more than two readers, all pairs
+            count: κ is that of the mean agreement and the mean agreement by chance, over their
+            tokens. ``pairs``: for each two readers their ``users``, and the same.
         """
-        pairs = [pair for _, pair in sorted(_pairs(state, sentences, kind).items())]
-        if not pairs:
-            return None
-        read = {number for pair in pairs for number in pair.numbers}
-        return {"sentences": len(read), **_measured(pairs)}
-
-    def pairs(self, state: State, sentences: Sequence[Sentence], kind: str) -> list[dict[str, Any]]:
-        """The same for each two readers.
-
-        Parameters
-        ----------
-        state : State
-            What was done.
-        sentences : sequence of Sentence
-            Those of the project, by their numbers.
-        kind : "spans" or "tokens"
-            What is labelled.
-
-        Returns
-        -------
-        list of dict
-            ``users``, and what `agreement` has.
-        """
-        return [
-            {"users": list(users), "sentences": len(pair.numbers), **_measured([pair])}
-            for users, pair in sorted(_pairs(state, sentences, kind).items())
-        ]
+        found = sorted(_pairs(state, sentences, kind).items())
+        read = {number for _, pair in found for number in pair.numbers}
+        whole = {"sentences": len(read), **_measured([pair for _, pair in found])}
+        return {
+            "agreement": whole if found else None,
+            "pairs": [
+                {"users": list(users), "sentences": len(pair.numbers), **_measured([pair])}
+                for users, pair in found
+            ],
+        }
 
     def differences(self, state: State, sentences: Sequence[Sentence]) -> list[dict[str, Any]]:
         """The sentences whose readers differ.
@@ -341,6 +323,8 @@ class Team:
             ``sentence``, ``text``, ``tokens``, ``offsets``, ``readings`` (user and annotation) and
             ``settled``: whether it was decided since. What is not settled comes first.
         """
+        if all(len(readers) < 2 for readers in state.labellings.values()):
+            return []
         decided: dict[int, int] = {}
         for event in state.valid:
             if event.kind == "settle" and event.sentence is not None:
