@@ -398,14 +398,14 @@ def test_labelled_sentences_are_offered_again_when_a_label_is_new(tmp_path: Path
 
 
 def test_what_the_new_label_may_be_in_comes_first(tmp_path: Path) -> None:
-    text = "They met in Rome . Nobody paid . Rome fell . So it is . " + "Rome fell . " * 40
+    text = "They met in Rome . Nobody paid . Rome burned . So it is . " + "Rome fell . " * 60
     with made(tmp_path, text) as session:
         request = Requests()
         for number in range(4):
             session.accept("ann", request(), number, {"spans": []})
         session.change_labels("ann", request(), {"action": "add", "name": "CITY"})
         session.accept("ann", request(), 0, {"spans": [[3, 4, "CITY"]]})
-        for number in (7, 8, 9):
+        for number in range(6, 16):
             session.accept("ann", request(), number, {"spans": [[0, 1, "CITY"]]})
         session.desk.look(0)
         tasks = [session.next("ann", request())["task"] for _ in range(6)]
@@ -662,7 +662,7 @@ def test_right_to_left_scripts_are_known(tmp_path: Path) -> None:
 
 
 def test_the_strategy_changes_on_the_way(tmp_path: Path) -> None:
-    with made(tmp_path) as session:
+    with made(tmp_path, TEXT + TEXT) as session:
         request = Requests()
         for number in range(5):
             session.accept("ann", request(), number, {"spans": [[0, 1, "PER"]]})
