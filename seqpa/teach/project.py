@@ -81,7 +81,7 @@ class Project:
 
     @property
     def direction(self) -> str:
-        """"rtl" where most letters are of a script that is written from right to left."""
+        """ "rtl" where most letters are of a script that is written from right to left."""
         found = [
             unicodedata.bidirectional(sign)
             for one in self.sentences[:_LOOKED_AT]
