@@ -161,10 +161,6 @@ def teach(
 
     _check_serving()
     language_of(language)
-    if strategy is not None:
-        from seqpa.sequence.select import check_strategy
-
-        check_strategy(strategy)
     names = [name.strip() for name in labels.split(",")] if labels else []
     if existing is not None:
         if model is not None or project is not None or names:
