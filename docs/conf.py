@@ -73,6 +73,7 @@ CONTENTS = {
             "report",
             "notebooks",
             "serving",
+            "teach-backends",
         ],
         "Coming from": [
             "migrating-from-sklearn-crfsuite",
