@@ -404,6 +404,24 @@ class TaughtModel:
                 rows, labels = self._marginals(X, fixed)
         return Proposal(self._from_labels(best), self._sure(rows, labels, best), margin)
 
+    def predict(
+        self, sentences: Sequence[Sequence[str]], columns: Sequence[Any] | None = None
+    ) -> list[Annotation]:
+        """What `propose` would propose, for many sentences at once.
+
+        Parameters
+        ----------
+        sentences : sequence of token lists
+        columns : None, or for each sentence the further cells of its tokens
+
+        Returns
+        -------
+        list of dict
+        """
+        cells = [None] * len(sentences) if columns is None else columns
+        X = [self.sentence(tokens, own) for tokens, own in zip(sentences, cells, strict=True)]
+        return [self._from_labels(labels) for labels in self._tagger.predict(X)]
+
     def _marginals(self, X: list[Any], fixed: list[str | None] | None) -> tuple[Floats, list[str]]:
         found = self._tagger.predict_marginals([X], fixed=None if fixed is None else [fixed])[0]
         labels = list(found[0])
