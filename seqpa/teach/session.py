@@ -13,6 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from typing import Any
 
 from seqpa import __version__
@@ -145,6 +146,7 @@ class Session:
         with self._lock:
             return {
                 "name": self.store.path.stem,
+                "id": self._identity(),
                 "kind": self.kind,
                 "user": user,
                 "team": bool(self.users),
@@ -166,6 +168,12 @@ class Session:
                 "exports": self.exports(),
                 "version": __version__,
             }
+
+    def _identity(self) -> str:
+        """Tells this project from others, to pages that keep what was not sent yet."""
+        first = self.sentences[0].text if self.sentences else ""
+        told = f"{self.store.path.absolute()}\n{len(self.sentences)}\n{first}"
+        return sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def counts(self) -> dict[str, int]:
         """How many sentences there are of each kind.

@@ -84,8 +84,8 @@ export function leave(path, body) {
 /** A file, and the name under which it is to be saved. */
 export async function file(path) {
   const answer = await answered(path, options());
-  const named = /filename="?([^";]+)"?/.exec(answer.headers.get("content-disposition") ?? "");
-  return { blob: await answer.blob(), name: named?.[1] ?? "export" };
+  const named = /filename\*=UTF-8''([^;]+)/i.exec(answer.headers.get("content-disposition") ?? "");
+  return { blob: await answer.blob(), name: named ? decodeURIComponent(named[1]) : "export" };
 }
 
 // The outbox

@@ -48,6 +48,7 @@ export function show(next) {
   $("work").classList.remove("waiting");
   setLastSentence(task ? task.sentence : null);
   asked += 1;
+  box.removeAttribute("aria-busy");
   effort = null;
   if (!task) return heard("Nothing is left to label.");
   const draft = draftOf(task);
@@ -184,6 +185,7 @@ async function redecode() {
   asked += 1;
   const mine = asked;
   const about = task;
+  box.setAttribute("aria-busy", "true");
   try {
     const told = await ask("/api/propose", { sentence: task.sentence, confirmed });
     if (mine !== asked || task !== about) return;
@@ -192,6 +194,8 @@ async function redecode() {
     render();
   } catch (error) {
     if (error.status && mine === asked) say(error.message, true); // without an answer: as it stands
+  } finally {
+    if (mine === asked) box.removeAttribute("aria-busy");
   }
 }
 

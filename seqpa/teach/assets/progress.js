@@ -19,7 +19,7 @@ async function load() {
 const fact = (name, value, more) =>
   node("div", { class: "fact-card" }, node("dt", {}, name), node("dd", {}, node("span", { class: "big" }, value), node("span", { class: "quiet" }, more)));
 
-const interval = (low, high) => (low === null || low === undefined ? "" : `between ${percent(low)} and ${percent(high)}, with 95 % confidence`);
+const interval = (low, high) => (low === null || low === undefined ? "" : `between ${percent(low)} and ${percent(high)}, with 95\u00a0% confidence`);
 
 function facts(told) {
   const { random, keys } = told;
@@ -51,7 +51,7 @@ function types(told) {
       node("td", { class: "bar-cell" }, meter(one.f1 ?? 0, classOf(one.label))),
       node("td", {}, percent(one.f1)), node("td", {}, percent(one.precision)), node("td", {}, percent(one.recall)), node("td", {}, String(one.support))));
   const head = ["Label", "", "F1", "Precision", "Recall", "Seen"].map((name) => node("th", { scope: "col" }, name));
-  return node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scores by label" }, node("table", { class: "types" }, node("thead", {}, node("tr", {}, ...head)), node("tbody", {}, ...rows)));
+  return node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scores by label" }, node("table", { class: "barred" }, node("thead", {}, node("tr", {}, ...head)), node("tbody", {}, ...rows)));
 }
 
 export async function show() {

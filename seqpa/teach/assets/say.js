@@ -17,7 +17,7 @@ export function count(n, name, names = `${name}s`) {
   return `${n.toLocaleString("en")} ${n === 1 ? name : names}`;
 }
 
-export const percent = (x, digits = 1) => (x === null || x === undefined ? "–" : `${(100 * x).toFixed(digits)} %`);
+export const percent = (x, digits = 1) => (x === null || x === undefined ? "–" : `${(100 * x).toFixed(digits)}\u00a0%`);
 
 /** Ask in a dialog of the page: the name of the button, or null. */
 export function dialog(id) {

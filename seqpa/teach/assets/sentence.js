@@ -32,7 +32,8 @@ export function sentenceNodes({ text, tokens, offsets }, annotation, look = () =
       made.push(inside);
     }
     const { class: looks = "", ...rest } = look(t);
-    const one = node("span", { ...rest, class: `token ${looks}`, "data-at": t });
+    const spaced = t + 1 < tokens.length && place(offsets[t + 1][0]) > end;
+    const one = node("span", { ...rest, class: `token ${spaced ? "spaced " : ""}${looks}`, "data-at": t });
     if (annotation?.labels) one.append(ruby(word, annotation.labels[t]));
     else one.append(word);
     add(one);

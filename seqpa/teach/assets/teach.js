@@ -102,7 +102,7 @@ function trouble(kind, waiting, detail) {
   $("banner").hidden = kind === null;
   if (kind === null) return;
   const kept = waiting ? " What you entered is kept on this page and is sent as soon as it can be." : "";
-  const what = kind === "full" ? `The server cannot write: ${detail}` : "The server does not answer. Is seqpa teach still running?";
+  const what = kind === "full" ? `The server cannot write: ${detail}` : `The server does not answer. Is seqpa teach still running? It can be started again with --port ${location.port}.`;
   const text = what + kept;
   if ($("banner-text").textContent !== text) $("banner-text").textContent = text;
 }
@@ -110,7 +110,7 @@ function trouble(kind, waiting, detail) {
 function counted() {
   const { counts } = project;
   if (!counts) return;
-  $("counts").textContent = `${counts.labelled.toLocaleString("en")} of ${count(counts.sentences, "sentence")}`;
+  $("counts").textContent = `${counts.labelled.toLocaleString("en")} of ${counts.sentences.toLocaleString("en")}`;
   $("done-text").textContent = counts.labelled >= counts.sentences ? "Every sentence has its labels." : `Nothing is open: ${count(counts.skipped, "sentence")} skipped, ${count(counts.labelled, "sentence")} labelled.`;
   $("team-count").textContent = counts.differences ? String(counts.differences) : "";
   $("team-count").hidden = !counts.differences;

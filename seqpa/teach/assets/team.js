@@ -14,7 +14,7 @@ let open = () => {};
 const cells = (name, ...values) => node("tr", {}, node("th", { scope: "row" }, name), ...values.map((value) => node("td", {}, value)));
 
 function table(head, rows) {
-  return node("table", {}, node("thead", {}, node("tr", {}, ...head.map((name) => node("th", { scope: "col" }, name)))), node("tbody", {}, ...rows));
+  return node("table", { class: head[1] ? "" : "barred" }, node("thead", {}, node("tr", {}, ...head.map((name) => node("th", { scope: "col" }, name)))), node("tbody", {}, ...rows));
 }
 
 const kappa = (x) => (x === null || x === undefined ? "–" : x.toFixed(2));
