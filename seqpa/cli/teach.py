@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -85,9 +85,7 @@ def teach(
     host: Annotated[
         str, typer.Option(help="Address to listen at; any but this machine's own needs users.")
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="0 takes one that is free.")
-    ] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 0,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A further name that this page is called by."),
@@ -138,8 +136,8 @@ def teach(
         if existing is None or output is None or (export is not None and train):
             what = "--export FORMAT" if export is not None else "--train"
             raise SeqpaError(f"say: seqpa teach PROJECT {what} -o FILE")
-        return _export(existing, export, output, force) if export else _train(
-            existing, output, force
+        return (
+            _export(existing, export, output, force) if export else _train(existing, output, force)
         )
     if output is not None:
         raise SeqpaError("-o FILE goes with --export FORMAT or --train")
@@ -211,7 +209,9 @@ def _existing(files: Sequence[Path]) -> Path | None:
         if found:
             return path
     if len(files) == 1 and files[0].suffix == _ENDING and not files[0].exists():
-        raise SeqpaError(f"{files[0]}: there is no such project; make one from texts, with --labels")
+        raise SeqpaError(
+            f"{files[0]}: there is no such project; make one from texts, with --labels"
+        )
     return None
 
 
@@ -268,21 +268,18 @@ def _serve(
     strategy: str | None,
     guidelines: Path | None,
 ) -> None:
-    import secrets
-    from hashlib import sha256
-
     from seqpa.serve.settings import Settings, is_loopback
-    from seqpa.teach.app import Users
     from seqpa.teach.running import run
     from seqpa.teach.session import Session
+    from seqpa.teach.team import hashed, new_token
 
     try:
         tokens: dict[str, str] = {}
         if new_users or store.users():
             # Whoever starts the server comes in too, each time by a new token.
             for name in dict.fromkeys([*new_users, user]):
-                tokens[name] = secrets.token_urlsafe(24)
-                store.add_user(name, sha256(tokens[name].encode()).hexdigest(), time.time())
+                tokens[name] = new_token()
+                store.add_user(name, hashed(tokens[name]), time.time())
         elif not is_loopback(host):
             raise SeqpaError(
                 f"--host {host}: others can reach it, so it needs users: --add-user NAME for each"
@@ -293,9 +290,7 @@ def _serve(
                 text = guidelines.read_text(encoding="utf-8")
             except UnicodeDecodeError:
                 raise SeqpaError(f"{guidelines}: is no text in UTF-8") from None
-        session = Session(
-            store, strategy=strategy, users=list(store.users()), on_lesson=_learning()
-        )
+        session = Session(store, strategy=strategy, users=store.users(), on_lesson=_learning())
     except BaseException:
         store.close()
         raise
@@ -321,13 +316,13 @@ def _serve(
 
     try:
         if text is not None and text != session.state.guidelines:
-            session.guidelines(user, secrets.token_urlsafe(), text)
-        run(session, Users(user, store.users()), settings, ready)
+            session.guidelines(user, new_token(), text)
+        run(session, user, settings, ready)
     finally:
         session.close()
 
 
-def _learning() -> object:
+def _learning() -> Callable[[int, int], None]:
     """Tells of lessons that are learned again, where that takes longer than a moment."""
     begun = time.monotonic()
     told = False
@@ -361,7 +356,9 @@ def _train(project: Path, target: Path, force: bool) -> None:
     state: dict[str, object] = {}
     for state in full_training(project, target, force):
         score = state["score"]
-        told = "" if score is None else f"  held out: {state['metric']} {100 * float(str(score)):.2f}"
+        told = (
+            "" if score is None else f"  held out: {state['metric']} {100 * float(str(score)):.2f}"
+        )
         if state["state"] == "running":
             screen().note(f"epoch {state['epoch']}/{state['epochs']}{told}")
     print(f"{target}: trained{told}")

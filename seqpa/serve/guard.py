@@ -136,13 +136,14 @@ class Guard:
                 raise Problem(
                     421, "the service is not called by this name; if it should be: --allow-host"
                 )
-        if self._admits is not None and route not in self._open:
-            if not self._admits(header(headers, b"authorization") or b""):
-                raise Problem(
-                    401,
-                    "this needs the header Authorization: Bearer, with the service's token",
-                    headers={"www-authenticate": "Bearer"},
-                )
+        if self._admits is None or route in self._open:
+            return
+        if not self._admits(header(headers, b"authorization") or b""):
+            raise Problem(
+                401,
+                "this needs the header Authorization: Bearer, with the service's token",
+                headers={"www-authenticate": "Bearer"},
+            )
 
 
 async def refuse(problem: Problem, send: Send, receive: Receive | None = None) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hmac
-from collections.abc import Callable, Mapping
-from hashlib import sha256
+from collections.abc import Callable
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -22,9 +20,11 @@ from seqpa.serve.metrics import Metrics
 from seqpa.serve.problems import MEDIA_TYPE, Problem, as_json, invalid, shortened, title
 from seqpa.serve.settings import Settings
 from seqpa.teach import messages
+from seqpa.teach.ledger import Collision
 from seqpa.teach.page import add_page
-from seqpa.teach.session import Collision, NoSuchSentence, Session
+from seqpa.teach.session import Session
 from seqpa.teach.store import NotKept
+from seqpa.teach.tasks import NoSuchSentence
 from seqpa.teach.training import Training
 
 _Body = TypeVar("_Body", bound=BaseModel)
@@ -47,57 +47,8 @@ class _NoMetrics(Metrics):
         """Count nothing."""
 
 
-class Users:
-    """Who asks: by the token that a request bears, or the one who works alone.
-
-    Parameters
-    ----------
-    alone : str
-        The user where there are no tokens.
-    tokens : mapping of str to str
-        The SHA-256 of each user's token.
-
-    Examples
-    --------
-    >>> users = Users("ann", {"bob": sha256(b"secret-token").hexdigest()})
-    >>> users.who(b"Bearer secret-token"), users.who(b"Bearer another")
-    ('bob', None)
-    """
-
-    def __init__(self, alone: str, tokens: Mapping[str, str]) -> None:
-        self._alone = alone
-        self._tokens = dict(tokens)
-
-    @property
-    def needs_token(self) -> bool:
-        """Whether every request must bear a token."""
-        return bool(self._tokens)
-
-    def who(self, authorization: bytes) -> str | None:
-        """The user who sent a header Authorization.
-
-        Parameters
-        ----------
-        authorization : bytes
-
-        Returns
-        -------
-        str or None
-            None if nobody has such a token.
-        """
-        if not self._tokens:
-            return self._alone
-        scheme, _, token = authorization.partition(b" ")
-        told = sha256(token.strip()).hexdigest() if scheme.lower() == b"bearer" else ""
-        found = None
-        for name, own in self._tokens.items():  # all of them, however early one fits
-            if hmac.compare_digest(own, told):
-                found = name
-        return found
-
-
 def create_app(
-    session: Session, training: Training, users: Users, settings: Settings, log: Log
+    session: Session, training: Training, user: str, settings: Settings, log: Log
 ) -> Application:
     """Make the application.
 
@@ -106,7 +57,8 @@ def create_app(
     session : Session
     training : Training
         Full trainings in the background.
-    users : Users
+    user : str
+        Who works alone; in a team, who asks is told by the token that a request bears.
     settings : Settings
         Where it listens, and limits.
     log : Log
@@ -118,29 +70,39 @@ def create_app(
     app = FastAPI(title="seqpa teach", version=__version__, docs_url=None, redoc_url=None,
                   openapi_url=None)  # fmt: skip
     pages = add_page(app)
-    _add_routes(app, _Routes(session, training, users, settings))
+    routes = _Routes(session, training, user, settings)
+    _add_routes(app, routes)
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(HTTPException, _http_problem)
-    admits = (lambda given: users.who(given) is not None) if users.needs_token else None
-    routes = dict.fromkeys(pages, "page")
-    return Guard(app, settings, routes, frozenset({"page"}), _NoMetrics(), log, admits)
+    admits = routes.admits if session.team.names else None
+    names = dict.fromkeys(pages, "page")
+    return Guard(app, settings, names, frozenset({"page"}), _NoMetrics(), log, admits)
 
 
 class _Routes:
     """What the routes share: who asks, the body, the answer."""
 
-    def __init__(
-        self, session: Session, training: Training, users: Users, settings: Settings
-    ) -> None:
+    def __init__(self, session: Session, training: Training, user: str, settings: Settings) -> None:
         self.session = session
         self.training = training
-        self._users = users
+        self._alone = user
         self._bodies = Bodies(settings.limits)
 
+    def admits(self, authorization: bytes) -> bool:
+        return self._user(authorization) is not None
+
     def user(self, request: Request) -> str:
-        found = self._users.who(header(request.scope["headers"], b"authorization") or b"")
+        found = self._user(header(request.scope["headers"], b"authorization") or b"")
         assert found is not None  # the guard has looked
         return found
+
+    def _user(self, authorization: bytes) -> str | None:
+        if not self.session.team.names:
+            return self._alone
+        scheme, _, token = authorization.partition(b" ")
+        if scheme.lower() != b"bearer":
+            return None
+        return self.session.team.user_of(token.decode("latin-1"))
 
     async def read(self, request: Request, kind: type[_Body]) -> _Body:
         _check_sender(request.scope)
@@ -202,9 +164,7 @@ def _add_routes(app: FastAPI, routes: _Routes) -> None:
     async def labels(request: Request) -> Response:
         body = await routes.read(request, messages.Relabelling)
         change = body.model_dump(exclude={"request"})
-        return await routes.told(
-            session.change_labels, routes.user(request), body.request, change
-        )
+        return await routes.told(session.change_labels, routes.user(request), body.request, change)
 
     @app.post("/api/guidelines")
     async def guidelines(request: Request) -> Response:

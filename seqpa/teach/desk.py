@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from seqpa.teach.events import State, names
 from seqpa.teach.learning import Learned
-from seqpa.teach.project import Cells
+from seqpa.teach.project import FILE, Cells
 from seqpa.teach.queue import Choice, Queue
 from seqpa.teach.store import Event, Sentence
 from seqpa.teach.team import Team
@@ -33,8 +33,6 @@ class Desk:
     learned : Learned
         The model.
     team : Team
-    users : sequence of str
-        Those of a team; none where one person works alone.
     cells : function of Sentence
         The further cells of tokens that the model looks at.
     strategy : str
@@ -47,7 +45,6 @@ class Desk:
         state: State,
         learned: Learned,
         team: Team,
-        users: Sequence[str],
         cells: Cells,
         strategy: str,
         seed: int,
@@ -56,7 +53,6 @@ class Desk:
         self._state = state
         self._learned = learned
         self._team = team
-        self._users = set(users)
         self._cells = cells
         self._seed = seed
         self._why: dict[tuple[int, str], str] = {}
@@ -120,7 +116,7 @@ class Desk:
     def _is_left(self, sentence: int) -> bool:
         """Whether everybody who could label it has skipped it."""
         skipped = self._state.skipped.get(sentence)
-        return skipped is not None and (not self._users or self._users <= skipped)
+        return skipped is not None and skipped.issuperset(self._team.names)
 
     # Lending
 
@@ -180,7 +176,7 @@ class Desk:
         self._handed += 1
         choice = (
             self._unfinished(user)
-            or self._second(user)
+            or self._second(user, now)
             or self._once_more(list(self._suspects) if self._handed % _AGAIN_EVERY == 0 else ())
             or self._from_queue(user)
             or self._once_more(sorted(self.again))
@@ -196,15 +192,14 @@ class Desk:
                 return Choice(i, "unfinished")
         return None
 
-    def _second(self, user: str) -> Choice | None:
-        if len(self._users) < 2:
+    def _second(self, user: str, now: float) -> Choice | None:
+        if len(self._team.names) < 2:
             return None
-        for i, readers in self._state.labellings.items():
-            if len(readers) == 1 and user not in readers and self._team.wants_second(i):
-                latest = next(iter(readers.values()))
-                free = i not in self._lent and not self._skipped(i, user)
-                if free and latest.kind != "settle":
-                    return Choice(i, "second")
+        for i in self._team.to_second(self._state, user, now):
+            latest = self._state.latest(i)
+            own = latest is None or latest.kind == "settle" or self._state.reader(latest) == FILE
+            if i not in self._lent and not own:
+                return Choice(i, "second")
         return None
 
     def _once_more(self, among: Iterable[int]) -> Choice | None:

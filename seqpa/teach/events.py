@@ -103,9 +103,12 @@ class State:
             self.labellings.setdefault(event.sentence, {})[self.reader(event)] = event
             self.partial.pop(event.sentence, None)
         elif event.kind == "partial" and event.sentence is not None:
+            before = self.partial.get(event.sentence)
             if event.base is None:
                 self.roots[event.id] = event
-            self.partial[event.sentence] = event
+                self.partial[event.sentence] = event
+            elif before is not None and event.base in (before.id, before.base):
+                self.partial[event.sentence] = event  # only the name of a label is another one
         elif event.kind == "skip" and event.sentence is not None:
             self.skipped.setdefault(event.sentence, set()).add(event.user)
         elif event.kind == "flag" and event.sentence is not None:

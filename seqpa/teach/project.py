@@ -19,10 +19,10 @@ from seqpa.teach.files import read_sentences
 from seqpa.teach.model import TaughtModel
 from seqpa.teach.queue import STRATEGY
 from seqpa.teach.store import Event, Sentence, Store
+from seqpa.teach.team import SHARE
 
 GIVEN = ("auto", "labelled", "proposed", "ignored")
 FILE = "file"  # who labelled what the files had labels for
-SHARE = 0.1  # of the sentences go to two readers, in a team
 _BASE = "base"
 _LOOKED_AT = 200  # sentences, to see in which direction they are written
 
@@ -81,7 +81,7 @@ class Project:
 
     @property
     def direction(self) -> str:
-        """"rtl" where most letters are of a script that is written from right to left."""
+        """ "rtl" where most letters are of a script that is written from right to left."""
         found = [
             unicodedata.bidirectional(sign)
             for one in self.sentences[:_LOOKED_AT]

@@ -8,20 +8,19 @@ from pathlib import Path
 from seqpa.serve.logs import Log
 from seqpa.serve.running import address_of, bound, serve_app
 from seqpa.serve.settings import Settings
-from seqpa.teach.app import Users, create_app
+from seqpa.teach.app import create_app
 from seqpa.teach.session import Session
 from seqpa.teach.training import Training
 
 
-def run(
-    session: Session, users: Users, settings: Settings, on_ready: Callable[[str], None]
-) -> None:
+def run(session: Session, user: str, settings: Settings, on_ready: Callable[[str], None]) -> None:
     """Serve a session.
 
     Parameters
     ----------
     session : Session
-    users : Users
+    user : str
+        Who works alone.
     settings : Settings
         Where it listens.
     on_ready : function of str
@@ -37,7 +36,7 @@ def run(
     try:
         with bound(settings) as listener:
             log = Log(quiet=settings.quiet)
-            app = create_app(session, training, users, settings, log)
+            app = create_app(session, training, user, settings, log)
             serve_app(app, settings.limits, listener, log, lambda: on_ready(address_of(listener)))
     finally:
         training.close()

@@ -10,8 +10,7 @@ from __future__ import annotations
 import copy
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from typing import Any
@@ -25,26 +24,17 @@ from seqpa.teach.browse import Browser
 from seqpa.teach.desk import Desk
 from seqpa.teach.events import State, changed, checked, checked_spans
 from seqpa.teach.files import EXPORTS, rendered
-from seqpa.teach.learning import Learned, is_lesson, lessons
-from seqpa.teach.model import Proposal, Taught
+from seqpa.teach.learning import Learned, lessons
+from seqpa.teach.ledger import Answer, Ledger
+from seqpa.teach.model import Taught
 from seqpa.teach.progress import progress
 from seqpa.teach.project import Project
 from seqpa.teach.store import Event, Sentence, Store
+from seqpa.teach.tasks import Tasks
 from seqpa.teach.team import Team
 
-UNSURE = 0.75  # tokens that the model is less sure of are marked
-_ANSWERS = 512  # so many answers are remembered, for requests that are sent again
-_MOST_TEXT = 100_000  # characters of guidelines, and of a note a fiftieth
-
-Answer = dict[str, Any]
-
-
-class Collision(SeqpaError):
-    """What was asked collides with what somebody else has done meanwhile."""
-
-
-class NoSuchSentence(SeqpaError):
-    """A sentence that the project does not have."""
+_MOST_TEXT = 100_000  # characters of guidelines
+_MOST_NOTE = 2_000  # characters of a note
 
 
 class Session:
@@ -59,8 +49,8 @@ class Session:
         The open project file; `close` closes it.
     strategy : str, optional
         Which sentences come next; as the project says if not given.
-    users : sequence of str
-        Those of a team; none where one person works alone.
+    users : mapping of str to str, or sequence of str
+        Those of a team, with the hashes of their tokens; none where one person works alone.
     now : function
         The time, in seconds since 1970.
     on_lesson : function of two int
@@ -88,7 +78,7 @@ class Session:
         store: Store,
         *,
         strategy: str | None = None,
-        users: Sequence[str] = (),
+        users: Mapping[str, str] | Sequence[str] = (),
         now: Callable[[], float] = time.time,
         on_lesson: Callable[[int, int], None] = lambda at, of: None,
         background: bool = True,
@@ -102,21 +92,21 @@ class Session:
         known = lessons(self.state)
         self.learned.recall(store, known)
         self.learned.follow(known, on_lesson)
-        self.users = list(users)
-        self.team = Team(self.users, self.project.share, self.project.seed)
+        self.team = Team(users, self.project.share, self.project.seed)
         self.desk = Desk(
             self.sentences,
             self.state,
             self.learned,
             self.team,
-            self.users,
             self.project.cells,
             strategy or self.project.strategy,
             self.project.seed,
         )
         self._now = now
         self._lock = threading.RLock()
-        self._answers: OrderedDict[tuple[str, str], Answer] = OrderedDict()
+        self._differences = -1, 0
+        self._tasks = Tasks(self.project, self.state, self.learned)
+        self._ledger = Ledger(store, self.state, self.learned)
         self.browser = Browser(self.kind, self.sentences, self.learned, self.project.cells)
         self.background = Background(self.desk.look, self._rest) if background else None
 
@@ -149,8 +139,8 @@ class Session:
                 "id": self._identity(),
                 "kind": self.kind,
                 "user": user,
-                "team": bool(self.users),
-                "users": self.users or [user],
+                "team": bool(self.team.names),
+                "users": self.team.names or [user],
                 "labels": self._labels(),
                 "palette": [
                     {
@@ -189,13 +179,11 @@ class Session:
                 "labelled": len(state.labellings),
                 "skipped": sum(i not in state.labellings for i in state.skipped),
                 "flagged": len(state.flags),
-                "unfinished": len(self._unfinished()),
+                "unfinished": sum(bool(e.body["confirmed"]) for e in state.partial.values()),
                 "open": len(self.desk.queue),
                 "again": len(self.desk.again),
                 "clock": self.learned.model.clock,
-                "differences": sum(
-                    not one["settled"] for one in self.team.differences(state, self.kind)
-                ),
+                "differences": self._unsettled(),
             }
 
     def propose(self, sentence: int, confirmed: Any) -> Answer:
@@ -210,9 +198,9 @@ class Session:
         -------
         dict
         """
-        known = self._sentence(sentence)
+        known = self._tasks.sentence(sentence)
         pieces = checked_spans(confirmed, len(known.tokens), self.state.labels)
-        return self._shown(self._proposal(known, pieces))
+        return self._tasks.proposed(known, pieces)
 
     def sentence(self, user: str, number: int) -> Answer:
         """A sentence to look at and to change.
@@ -228,10 +216,10 @@ class Session:
             The task.
         """
         with self._lock:
-            self._sentence(number)
+            self._tasks.sentence(number)
             if self.team.holder(number, self._now()) in (None, user):
                 self.desk.lend(number, user, "asked", self._now())
-            return self._task(number, "asked")
+            return self._tasks.task(number, "asked")
 
     def rows(self, **asked: Any) -> Answer:
         """Sentences by search and filter.
@@ -268,26 +256,12 @@ class Session:
         dict
         """
         with self._lock:
-            differences = []
-            for one in self.team.differences(self.state, self.kind):
-                known = self.sentences[one["sentence"]]
-                differences.append(
-                    {
-                        "sentence": known.id,
-                        "text": known.text,
-                        "tokens": known.tokens,
-                        "offsets": known.offsets,
-                        "readings": one["readings"],
-                        "settled": one["settled"],
-                    }
-                )
-            found = self.team.agreement(self.state, self.sentences, self.kind)
-            users = progress(self.state, self.sentences, self.kind, self._now())["users"]
+            state, sentences, kind = self.state, self.sentences, self.kind
             return {
-                "users": users,
-                "share": self.project.share,
-                **found,
-                "differences": differences,
+                "users": progress(state, sentences, kind, self._now())["users"],
+                "share": self.team.share,
+                **self.team.agreement(state, sentences, kind),
+                "differences": self.team.differences(state, sentences),
             }
 
     def exports(self) -> list[str]:
@@ -315,9 +289,7 @@ class Session:
         """
         with self._lock:
             entries = [(one, self.state.current(one.id)) for one in self.sentences]
-        data, _ = rendered(
-            entries, self.kind, format, self.project.names, label=self.project.label
-        )
+        data, _ = rendered(entries, self.kind, format, self.project.names, label=self.project.label)
         return self.store.path.stem + EXPORTS[format], data
 
     # What is done
@@ -334,9 +306,10 @@ class Session:
         dict
         """
         with self._lock:
-            if (found := self._answers.get((user, request))) is not None:
-                return found
-            return self._answered(user, request, {"task": self._next(user)})
+            if (answer := self._ledger.answer(user, request)) is not None:
+                return answer
+            answer = {"task": self._next(user), "counts": self.counts()}
+            return self._ledger.remember(user, request, answer)
 
     def accept(
         self,
@@ -367,30 +340,28 @@ class Session:
         -------
         dict
         """
-        with self._lock:
-            event, answer = self._repeated(user, request, "accept")
-            if answer is not None:
-                return answer
-            taught: Taught | None = None
-            if event is None:
-                known = self._sentence(sentence)
-                self._check_free(sentence, user, clock)
-                labels = checked(annotation, self.kind, len(known.tokens), self.state.labels)
-                predicted = self._proposal(known, ()).annotation
-                why = self.desk.why(sentence, user)
-                if why == "random" and (sentence in self.state.partial or sentence in self.state.labellings):
-                    why = "unfinished"  # the model has learned from it: no measure any more
-                body = {
-                    "why": why,
-                    "proposed": self._as_shown(proposed, known) or predicted,
-                    "predicted": predicted,
-                }
-                event, taught = self._commit(
-                    [self._event("accept", user, body, sentence, labels, seconds, keys, request)]
-                )
-                self.desk.release(sentence, user)
-            told = {
-                "event": event.id,
+
+        def make() -> list[Event]:
+            known = self._tasks.sentence(sentence)
+            now = self._now()
+            self._ledger.check_free(sentence, user, clock, self.team, now)
+            labels = checked(annotation, self.kind, len(known.tokens), self.state.labels)
+            predicted = self._tasks.proposal(known).annotation
+            why = self.desk.why(sentence, user)
+            if why == "random" and (
+                sentence in self.state.partial or sentence in self.state.labellings
+            ):
+                why = "unfinished"  # the model has learned from it: no measure any more
+            shown = self._tasks.shown(proposed, known) or predicted
+            body = {"why": why, "proposed": shown, "predicted": predicted}
+            return [
+                Event("accept", user, now, body, sentence, labels, seconds, keys, request=request)
+            ]
+
+        def tell(event: Event | None, taught: Taught | None) -> Answer:
+            self.desk.release(sentence, user)
+            return {
+                **_number(event),
                 "taught": {
                     "wrong_tokens": taught.wrong_tokens if taught else 0,
                     "cost": taught.cost if taught else 0.0,
@@ -398,7 +369,8 @@ class Session:
                 },
                 "task": self._next(user),
             }
-            return self._answered(user, request, told)
+
+        return self._change(user, request, "accept", make, tell)
 
     def partial(
         self,
@@ -425,26 +397,27 @@ class Session:
         -------
         dict
         """
-        with self._lock:
-            event, answer = self._repeated(user, request, "partial")
-            if answer is not None:
-                return answer
-            known = self._sentence(sentence)
+        known = self._tasks.sentence(sentence)
+
+        def make() -> list[Event]:
             pieces = checked_spans(confirmed, len(known.tokens), self.state.labels)
-            before = self._confirmed(sentence)
-            if event is None and pieces != before and sentence not in self.state.labellings:
-                self._check_free(sentence, user, None)
-                event, _ = self._commit(
-                    [
-                        self._event(
-                            "partial", user, {"confirmed": pieces}, sentence, None, seconds, keys,
-                            request,
-                        )
-                    ]
-                )  # fmt: skip
-            shown = self._shown(self._proposal(known, pieces))
-            told = {"event": None if event is None else event.id, **shown}
-            return self._answered(user, request, told)
+            now = self._now()
+            if pieces == self._tasks.confirmed(sentence) or sentence in self.state.labellings:
+                return []
+            self._ledger.check_free(sentence, user, None, self.team, now)
+            self.team.lend(sentence, user, now)
+            body = {"confirmed": pieces}
+            return [
+                Event("partial", user, now, body, sentence, None, seconds, keys, request=request)
+            ]
+
+        def tell(event: Event | None, _: Taught | None) -> Answer:
+            return {
+                **_number(event),
+                **self._tasks.proposed(known, self._tasks.confirmed(sentence)),
+            }
+
+        return self._change(user, request, "partial", make, tell)
 
     def skip(self, user: str, request: str, sentence: int) -> Answer:
         """Leave a sentence; it does not come again.
@@ -458,17 +431,16 @@ class Session:
         -------
         dict
         """
-        with self._lock:
-            event, answer = self._repeated(user, request, "skip")
-            if answer is not None:
-                return answer
-            if event is None:
-                self._sentence(sentence)
-                event, _ = self._commit(
-                    [self._event("skip", user, {}, sentence, request=request)]
-                )
-                self.desk.release(sentence, user)
-            return self._answered(user, request, {"event": event.id, "task": self._next(user)})
+
+        def make() -> list[Event]:
+            self._tasks.sentence(sentence)
+            return [Event("skip", user, self._now(), {}, sentence, request=request)]
+
+        def tell(event: Event | None, _: Taught | None) -> Answer:
+            self.desk.release(sentence, user)
+            return {**_number(event), "task": self._next(user)}
+
+        return self._change(user, request, "skip", make, tell)
 
     def flag(self, user: str, request: str, sentence: int, note: str | None) -> Answer:
         """Note something about a sentence; None takes the note off.
@@ -483,17 +455,13 @@ class Session:
         -------
         dict
         """
-        with self._lock:
-            event, answer = self._repeated(user, request, "flag")
-            if answer is not None:
-                return answer
-            if event is None:
-                self._sentence(sentence)
-                _check_length("the note", note, _MOST_TEXT // 50)
-                event, _ = self._commit(
-                    [self._event("flag", user, {"note": note}, sentence, request=request)]
-                )
-            return self._answered(user, request, {"event": event.id})
+
+        def make() -> list[Event]:
+            self._tasks.sentence(sentence)
+            _check_length("the note", note, _MOST_NOTE)
+            return [Event("flag", user, self._now(), {"note": note}, sentence, request=request)]
+
+        return self._change(user, request, "flag", make)
 
     def undo(self, user: str, request: str) -> Answer:
         """Take back the user's last event that is valid; any number of times.
@@ -506,29 +474,28 @@ class Session:
         -------
         dict
         """
-        with self._lock:
-            event, answer = self._repeated(user, request, "undo")
-            if answer is not None:
-                return answer
-            if event is None:
-                last = self.state.to_undo(user)
-                event, _ = self._commit(
-                    [self._event("undo", user, {}, last.sentence, request=request, undoes=last.id)]
-                )
-            undone = next(one for one in self.state.all if one.id == event.undoes)
+
+        def make() -> list[Event]:
+            last = self.state.to_undo(user)
+            now = self._now()
+            return [Event("undo", user, now, {}, last.sentence, undoes=last.id, request=request)]
+
+        def tell(event: Event | None, _: Taught | None) -> Answer:
+            undone = next(one for one in self.state.all if event and one.id == event.undoes)
             task = None
             if undone.sentence is not None:
                 # The model is what it was before: a sentence that came by chance still did.
                 why = undone.body.get("why", "asked")
                 self.desk.lend(undone.sentence, user, why, self._now())
-                task = self._task(undone.sentence, "asked")
-            told = {
+                task = self._tasks.task(undone.sentence, "asked")
+            return {
                 "undone": undone.kind,
                 "sentence": undone.sentence,
                 "task": task,
                 "labels": self._labels(),
             }
-            return self._answered(user, request, told)
+
+        return self._change(user, request, "undo", make, tell)
 
     def change_labels(self, user: str, request: str, change: Mapping[str, Any]) -> Answer:
         """Add, rename, merge, recolour or rekey a label.
@@ -543,20 +510,22 @@ class Session:
         -------
         dict
         """
-        with self._lock:
-            event, answer = self._repeated(user, request, "labels")
-            if answer is not None:
-                return answer
-            if event is None:
-                body = {key: value for key, value in change.items() if value is not None}
-                copy.deepcopy(self.state.labels).change(body)
-                events = [self._event("labels", user, body, request=request)]
-                if body["action"] in ("rename", "merge"):
-                    old, new = body["old"], body.get("new") or body["into"]
-                    events += self._renamed(user, old, new)
-                self._commit(events)
+
+        def make() -> list[Event]:
+            body = {key: value for key, value in change.items() if value is not None}
+            copy.deepcopy(self.state.labels).change(body)
+            now = self._now()
+            events = [Event("labels", user, now, body, request=request)]
+            if body["action"] in ("rename", "merge"):
+                old, new = body["old"], body["new" if body["action"] == "rename" else "into"]
+                events += self._ledger.renamed(old, new, user, now)
+            return events
+
+        def tell(event: Event | None, _: Taught | None) -> Answer:
             again = len(self.desk.again) if change.get("action") == "add" else 0
-            return self._answered(user, request, {"labels": self._labels(), "again": again})
+            return {"labels": self._labels(), "again": again}
+
+        return self._change(user, request, "labels", make, tell)
 
     def guidelines(self, user: str, request: str, text: str) -> Answer:
         """Write what stands beside the sentences.
@@ -569,16 +538,12 @@ class Session:
         -------
         dict
         """
-        with self._lock:
-            event, answer = self._repeated(user, request, "guidelines")
-            if answer is not None:
-                return answer
-            if event is None:
-                _check_length("the text", text, _MOST_TEXT)
-                event, _ = self._commit(
-                    [self._event("guidelines", user, {"text": text}, request=request)]
-                )
-            return self._answered(user, request, {"event": event.id})
+
+        def make() -> list[Event]:
+            _check_length("the text", text, _MOST_TEXT)
+            return [Event("guidelines", user, self._now(), {"text": text}, request=request)]
+
+        return self._change(user, request, "guidelines", make)
 
     def change_strategy(self, strategy: str) -> Answer:
         """Choose the next sentences otherwise, until the session ends.
@@ -597,7 +562,7 @@ class Session:
         queue = self.desk.make_queue(strategy)
         with self._lock:
             self.desk.take(queue)
-            self._changed()
+            self._wake()
             return {"strategy": strategy}
 
     def repair(
@@ -617,22 +582,28 @@ class Session:
         -------
         dict
         """
-        with self._lock:
-            event, answer = self._repeated(user, request, "repair")
-            if answer is not None:
-                return answer
-            if event is None:
-                events = self._repaired(user, sentences, change)
-                if events:
-                    told = change if isinstance(change, str) else dict(change)
-                    body = {"change": told, "sentences": [one.sentence for one in events]}
-                    event, _ = self._commit(
-                        [self._event("repair", user, body, request=request), *events]
-                    )
-            told = {"event": None, "changed": 0}
-            if event is not None:
-                told = {"event": event.id, "changed": len(event.body["sentences"])}
-            return self._answered(user, request, told)
+
+        def changes(number: int, annotation: Answer) -> Answer:
+            if isinstance(change, str):
+                return self._tasks.proposal(self.sentences[number]).annotation
+            return changed(annotation, change["from"], change["to"])
+
+        def make() -> list[Event]:
+            for number in sentences:
+                self._tasks.sentence(number)
+            if not isinstance(change, str):
+                self.state.labels.check(change["from"])
+                if change["to"] is not None:
+                    self.state.labels.check(change["to"])
+            now = self._now()
+            events = self._ledger.repaired(sentences, changes, user, now)
+            body = {"change": change, "sentences": [one.sentence for one in events]}
+            return [Event("repair", user, now, body, request=request), *events] if events else []
+
+        def tell(event: Event | None, _: Taught | None) -> Answer:
+            return {**_number(event), "changed": len(event.body["sentences"]) if event else 0}
+
+        return self._change(user, request, "repair", make, tell)
 
     def settle(self, user: str, request: str, sentence: int, annotation: Any) -> Answer:
         """Decide between readers.
@@ -647,19 +618,15 @@ class Session:
         -------
         dict
         """
-        with self._lock:
-            event, answer = self._repeated(user, request, "settle")
-            if answer is not None:
-                return answer
-            if event is None:
-                known = self._sentence(sentence)
-                if sentence not in self.state.labellings:
-                    raise SeqpaError("there is nothing to settle: nobody has labelled the sentence")
-                labels = checked(annotation, self.kind, len(known.tokens), self.state.labels)
-                event, _ = self._commit(
-                    [self._event("settle", user, {}, sentence, labels, request=request)]
-                )
-            return self._answered(user, request, {"event": event.id})
+
+        def make() -> list[Event]:
+            known = self._tasks.sentence(sentence)
+            if sentence not in self.state.labellings:
+                raise SeqpaError("there is nothing to settle: nobody has labelled the sentence")
+            labels = checked(annotation, self.kind, len(known.tokens), self.state.labels)
+            return [Event("settle", user, self._now(), {}, sentence, labels, request=request)]
+
+        return self._change(user, request, "settle", make)
 
     def release(self, user: str, sentence: int) -> Answer:
         """Give a sentence back that was lent.
@@ -675,62 +642,50 @@ class Session:
             Empty.
         """
         with self._lock:
-            self._sentence(sentence)
+            self._tasks.sentence(sentence)
             self.desk.release(sentence, user)
             return {}
 
-    # Changes, all on one way
+    # How it is done
 
-    def _event(
+    def _change(
         self,
-        kind: str,
         user: str,
-        body: dict[str, Any],
-        sentence: int | None = None,
-        annotation: dict[str, Any] | None = None,
-        seconds: float | None = None,
-        keys: int | None = None,
-        request: str | None = None,
-        **more: Any,
-    ) -> Event:
-        clock = self.learned.model.clock
-        return Event(
-            kind, user, self._now(), body, sentence, annotation, seconds, keys, clock,
-            request=request, **more,
-        )  # fmt: skip
+        request: str,
+        kind: str,
+        make: Callable[[], list[Event]],
+        tell: Callable[[Event | None, Taught | None], Answer] = lambda event, _: _number(event),
+    ) -> Answer:
+        """Make events, unless the request has made them before; answer as then."""
+        with self._lock:
+            if (answer := self._ledger.answer(user, request)) is not None:
+                return answer
+            event = self._ledger.repeated(user, request, kind)
+            taught = None
+            if event is None and (events := make()):
+                event, taught, touched = self._ledger.commit(events)
+                self.desk.follow(touched)
+                self._wake()
+            answer = {**tell(event, taught), "counts": self.counts()}
+            return self._ledger.remember(user, request, answer)
 
-    def _commit(self, events: Sequence[Event]) -> tuple[Event, Taught | None]:
-        """Append, fold and learn events, the first the cause of the others."""
-        first = self.store.append(events)
-        kept = [
-            event._replace(id=first + i, cause=first if i else None)
-            for i, event in enumerate(events)
-        ]
-        taught: Taught | None = None
-        for event in kept:
-            self.state.add(event)
-        if kept[0].undoes is not None:
-            self.learned.follow(lessons(self.state))
-            touched = self._touched(kept[0].undoes)
-        else:
-            changes = {first} if kept[0].kind == "labels" else set()
-            for event in kept:
-                if is_lesson(event, changes):
-                    taught = self.learned.learn(event)
-            touched = {event.sentence for event in kept if event.sentence is not None}
-        self.desk.follow(touched)
-        self._changed()
-        return kept[0], taught
+    def _next(self, user: str) -> Answer | None:
+        choice = self.desk.next(user, self._now())
+        return None if choice is None else self._tasks.task(choice.index, choice.why)
 
-    def _touched(self, undone: int) -> set[int]:
-        """The sentences that an event that was undone had changed."""
-        return {
-            event.sentence
-            for event in self.state.all
-            if undone in (event.id, event.cause, event.base) and event.sentence is not None
-        }
+    def _labels(self) -> list[dict[str, str]]:
+        return [label._asdict() for label in self.state.labels]
 
-    def _changed(self) -> None:
+    def _unsettled(self) -> int:
+        """How many differences are not settled; counted again after a change."""
+        at, found = self._differences
+        if at != len(self.state.all):
+            differences = self.team.differences(self.state, self.sentences)
+            at, found = len(self.state.all), sum(not one["settled"] for one in differences)
+            self._differences = at, found
+        return found
+
+    def _wake(self) -> None:
         if self.background is not None:
             self.background.wake()
 
@@ -741,174 +696,9 @@ class Session:
             with suppress(SeqpaError):  # a full disk: it is not needed
                 self.learned.keep(self.store)
 
-    def _repeated(self, user: str, request: str, kind: str) -> tuple[Event | None, Answer | None]:
-        """What a request made when it came before, and its answer, as far as it is remembered."""
-        if (answer := self._answers.get((user, request))) is not None:
-            return None, answer
-        event = self.store.by_request(request)
-        if event is not None and (event.user, event.kind) != (user, kind):
-            raise Collision("this request was used before, for something else: make another name")
-        return event, None
 
-    def _answered(self, user: str, request: str, told: Answer) -> Answer:
-        answer = {**told, "counts": self.counts()}
-        self._answers[user, request] = answer
-        while len(self._answers) > _ANSWERS:
-            self._answers.popitem(last=False)
-        return answer
-
-    def _check_free(self, sentence: int, user: str, clock: int | None) -> None:
-        """Raise if somebody else has the sentence, or has labelled it since it was shown."""
-        holder = self.team.holder(sentence, self._now())
-        if holder not in (None, user):
-            raise Collision(f"{holder} is at this sentence now: go on with another one")
-        latest = self.state.latest(sentence)
-        if latest is None:
-            return
-        reader = self.state.reader(latest)
-        if clock is not None and (latest.base or latest.id) > clock:
-            who = "you have" if reader == user else f"{reader} has"
-            raise Collision(f"{who} labelled this sentence meanwhile: look at it again")
-        if latest.kind == "settle" and reader != user:
-            raise Collision(f"{reader} has settled this sentence: change it among the differences")
-
-    def _renamed(self, user: str, old: str, new: str) -> list[Event]:
-        """All labellings with a label under its new name, also those that others stand before: by
-        an undo they may count again."""
-        found: dict[int, Event] = {}
-        for event in self.state.valid:
-            if event.annotation is not None or event.kind == "partial":
-                root = event.base or event.id
-                found.pop(root, None)
-                found[root] = event
-        events = []
-        for root, event in found.items():
-            if event.annotation is not None:
-                labels = changed(event.annotation, old, new)
-                if labels != event.annotation:
-                    events.append(
-                        self._event("relabel", user, {}, event.sentence, labels, base=root)
-                    )
-            elif self.state.partial.get(event.sentence or 0) is event:
-                pieces = [
-                    [a, b, new if name == old else name] for a, b, name in event.body["confirmed"]
-                ]
-                if pieces != event.body["confirmed"]:
-                    body = {"confirmed": pieces}
-                    events.append(self._event("partial", user, body, event.sentence, base=root))
-        return events
-
-    def _repaired(
-        self, user: str, sentences: Iterable[int], change: Mapping[str, Any] | str
-    ) -> list[Event]:
-        events = []
-        if not isinstance(change, str):
-            self.state.labels.check(change["from"])
-            if change["to"] is not None:
-                self.state.labels.check(change["to"])
-        for i in dict.fromkeys(sentences):
-            known = self._sentence(i)
-            latest = self.state.latest(i)
-            if latest is None or latest.annotation is None:
-                continue
-            if isinstance(change, str):
-                labels = self._proposal(known, ()).annotation
-            else:
-                labels = changed(latest.annotation, change["from"], change["to"])
-            if labels != latest.annotation:
-                root = latest.base or latest.id
-                events.append(self._event("relabel", user, {}, i, labels, base=root))
-        return events
-
-    # Tasks
-
-    def _sentence(self, number: int) -> Sentence:
-        if not 0 <= number < len(self.sentences):
-            raise NoSuchSentence(
-                f"there is no sentence {number}: they have the numbers 0 to {len(self.sentences) - 1}"
-            )
-        return self.sentences[number]
-
-    def _confirmed(self, sentence: int) -> list[Any]:
-        event = self.state.partial.get(sentence)
-        return [] if event is None else event.body["confirmed"]
-
-    def _unfinished(self) -> list[int]:
-        return [i for i, event in self.state.partial.items() if event.body["confirmed"]]
-
-    def _labels(self) -> list[dict[str, str]]:
-        return [label._asdict() for label in self.state.labels]
-
-    def _proposal(self, sentence: Sentence, confirmed: Iterable[Any]) -> Proposal:
-        with self.learned.lock:
-            return self.learned.model.propose(
-                sentence.tokens, confirmed, self.project.cells(sentence)
-            )
-
-    def _shown(self, proposal: Proposal) -> Answer:
-        knows = self.learned.model.clock > 0
-        unsure = [i for i, sure in enumerate(proposal.sure) if sure < UNSURE] if knows else []
-        return {"annotation": proposal.annotation, "sure": proposal.sure, "unsure": unsure}
-
-    def _as_shown(self, annotation: Any, sentence: Sentence) -> dict[str, Any] | None:
-        """What the page says that it has shown, unless labels have changed since."""
-        try:
-            n = len(sentence.tokens)
-            return checked(annotation, self.kind, n, self.state.labels, whole=False)
-        except SeqpaError:
-            return None
-
-    def _given(self, sentence: Sentence) -> dict[str, Any] | None:
-        """What the file says, where that is to be shown, in the labels of now."""
-        annotation = sentence.given if self.project.proposes_given else None
-        if annotation is None:
-            return None
-        for event in self.state.valid:
-            if event.kind == "labels" and event.body["action"] in ("rename", "merge"):
-                body = event.body
-                annotation = changed(annotation, body["old"], body.get("new") or body["into"])
-        return annotation
-
-    def _next(self, user: str) -> Answer | None:
-        choice = self.desk.next(user, self._now())
-        return None if choice is None else self._task(choice.index, choice.why)
-
-    def _task(self, number: int, why: str) -> Answer:
-        known = self._sentence(number)
-        confirmed = self._confirmed(number)
-        shown = self._shown(self._proposal(known, confirmed))
-        proposal = shown["annotation"]
-        # A second reader is not told what the first one said.
-        latest = None if why == "second" else self.state.latest(number)
-        given = None if confirmed else self._given(known)
-        return {
-            "sentence": number,
-            "document": known.document,
-            "position": known.position,
-            "text": known.text,
-            "tokens": known.tokens,
-            "offsets": known.offsets,
-            "before": self._neighbour(number, -1),
-            "after": self._neighbour(number, 1),
-            "annotation": (latest.annotation if latest else None) or given or proposal,
-            "proposal": proposal,
-            "sure": shown["sure"],
-            "unsure": shown["unsure"],
-            "confirmed": confirmed,
-            "why": why,
-            "flag": self.state.flags.get(number),
-            "labelled": None
-            if latest is None
-            else {"user": self.state.reader(latest), "time": latest.time, "event": latest.id},
-            "clock": self.state.all[-1].id if self.state.all else 0,
-        }
-
-    def _neighbour(self, number: int, step: int) -> str:
-        at = number + step
-        if not 0 <= at < len(self.sentences):
-            return ""
-        other = self.sentences[at]
-        return other.text if other.document == self.sentences[number].document else ""
+def _number(event: Event | None) -> Answer:
+    return {"event": None if event is None else event.id}
 
 
 def _check_length(what: str, text: str | None, most: int) -> None:

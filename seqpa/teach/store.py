@@ -464,6 +464,21 @@ class Store:
                 first = first or number
         return first
 
+    def extend(self, sentences: Sequence[Sentence]) -> None:
+        """Append sentences, all or none; those that are there stay as they are.
+
+        Parameters
+        ----------
+        sentences : sequence of Sentence
+            Their numbers go on from the last one's.
+        """
+        with self._guard, self._transaction():
+            first = self._connection.execute("SELECT count(*) FROM sentences").fetchone()[0]
+            self._connection.executemany(
+                "INSERT INTO sentences VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [_sentence_row(first + i, sentence) for i, sentence in enumerate(sentences)],
+            )
+
     def keep(self, name: str, event: int, version: str, data: bytes) -> None:
         """Keep something that can be computed again, in the place of what was kept before.
 

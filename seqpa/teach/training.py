@@ -137,13 +137,15 @@ class Training:
         with self._lock:
             if self._told["state"] != "running" and request != self._request:
                 self._request = request
-                command = [
-                    sys.executable, "-m", "seqpa.teach.training", self._project, self._model,
-                ]  # fmt: skip
+                module = [sys.executable, "-m", "seqpa.teach.training"]
                 self._process = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL, text=True, encoding="utf-8",
-                )  # fmt: skip
+                    [*module, str(self._project), str(self._model)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    text=True,
+                    encoding="utf-8",
+                )
                 self._began = time.monotonic()
                 self._told = {"state": "running"}
                 threading.Thread(
