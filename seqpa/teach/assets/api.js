@@ -34,12 +34,13 @@ export function onTrouble(heard, needsToken) {
   closed = needsToken;
 }
 
-/** Take the token out of the address, so that it is neither seen nor shared. */
+/** Take the token out of the address, so that it is neither seen nor shared; whether it was there. */
 export function takeToken() {
   const found = /^#token=(.+)$/.exec(location.hash);
-  if (!found) return;
+  if (!found) return false;
   sessionStorage.setItem("token", decodeURIComponent(found[1]));
   history.replaceState(null, "", location.pathname);
+  return true;
 }
 
 export const setToken = (token) => sessionStorage.setItem("token", token);

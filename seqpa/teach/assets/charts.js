@@ -57,7 +57,7 @@ export function curve(points, { width = 640, height = 260, small = false } = {})
   }
   if (!small) made.append(shape("path", { d: line("f1"), class: "line second" }));
   made.append(shape("path", { d: line("accuracy"), class: "line" }));
-  made.append(shape("circle", { cx: x(last.labelled), cy: y(last.accuracy), r: small ? 3 : 4, class: "dot" }));
+  for (const one of small ? [last] : points) made.append(shape("circle", { cx: x(one.labelled), cy: y(one.accuracy), r: small ? 3 : 4, class: "dot" }));
   return made;
 }
 

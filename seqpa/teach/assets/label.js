@@ -5,7 +5,7 @@ import { ask, get, leave, post, requestId } from "./api.js";
 import { draftOf, dropDraft, keepDraft, lastSentence, setLastSentence } from "./drafts.js";
 import { Effort, listen } from "./effort.js";
 import { node } from "./node.js";
-import { classOf, direction, isTyped, learn, onChange, project } from "./project.js";
+import { classOf, direction, isTyped, learn, onChange, project, refresh } from "./project.js";
 import { count, dialog, say } from "./say.js";
 import { Selection } from "./selection.js";
 import { sentenceNodes, textOf } from "./sentence.js";
@@ -18,6 +18,17 @@ const WHY = {
   again: "Labelled before: look again, now that the labels have changed",
   second: "For a second pair of eyes",
   asked: "Opened by you",
+};
+
+const UNDONE = {
+  accept: "the sentence is open again",
+  settle: "the difference is open again",
+  skip: "the sentence is not skipped any more",
+  flag: "the flag is as it was",
+  partial: "what was left unfinished is as it was",
+  labels: "the labels are as they were",
+  guidelines: "the guidelines are as they were",
+  repair: "the repaired sentences are as they were",
 };
 
 let task = null;
@@ -269,13 +280,14 @@ export function undo() {
   return once(async () => {
     const before = task;
     const told = await post("/api/undo", {});
-    learn({ counts: told.counts, ...(told.labels ? { labels: told.labels } : {}) });
+    learn({ counts: told.counts, labels: told.labels });
+    if (told.undone === "guidelines") await refresh();
     if (told.task) {
       if (before && before.sentence !== told.task.sentence) release(before);
       dropDraft(told.task.sentence);
       show(told.task);
     }
-    say(`Undone: ${told.undone}.`);
+    say(`Undone: ${UNDONE[told.undone] ?? told.undone}.`);
   });
 }
 
@@ -309,6 +321,18 @@ export const open = (sentence) => once(async () => {
   }
   show(found);
 });
+
+/** Labels that are shown may be gone: somebody has changed them. The sentence is asked for anew. */
+async function reopen() {
+  const about = task;
+  const known = new Set(project.labels.map((one) => one.name));
+  const names = [...confirmed, ...(shown.spans ?? [])].map((one) => one[2]).concat(shown.labels ?? []);
+  if (names.every((name) => name === null || known.has(name))) return;
+  const found = await get(`/api/sentences/${about.sentence}`).catch(() => null);
+  if (!found || task !== about) return;
+  dropDraft(about.sentence);
+  show(found);
+}
 
 // What is entered is kept when one leaves
 
@@ -411,7 +435,9 @@ export function setUp({ onAccept, isHere }) {
   onChange((told) => {
     if (!told.labels) return;
     bar();
-    if (task) render();
+    if (!task) return;
+    render();
+    reopen();
   });
   for (const [id, does] of Object.entries({ accept, undo, skip, flag, "type-name": () => type() })) {
     $(id).addEventListener("click", async () => {

@@ -17,9 +17,9 @@ function told(text, bad = false) {
 async function change(body, done) {
   try {
     const answer = await post("/api/labels", body);
+    const named = { rename: body.new, merge: body.into }[body.action];
+    if (named) renamed(body.old, named);
     learn({ labels: answer.labels, counts: answer.counts });
-    if (body.action === "rename") renamed(body.old, body.new);
-    if (body.action === "merge") renamed(body.old, body.into);
     told(answer.again ? `${done} ${sentence(`${count(answer.again, "labelled sentence")} will be offered again`)}` : done);
     return true;
   } catch (error) {

@@ -71,6 +71,7 @@ export async function show() {
         curve(told.curve), table(told.curve)),
     );
   }
+  else parts.push(node("section", { class: "panel" }, node("h2", {}, "How it learns"), node("p", { class: "quiet" }, "The curve begins when a few more random sentences are labelled.")));
   if (told.types.length) parts.push(node("section", { class: "panel" }, node("h2", {}, "Label by label"), node("p", { class: "quiet" }, "On random sentences, before each was learned."), types(told)));
   $("progress").replaceChildren(...parts);
   return null;

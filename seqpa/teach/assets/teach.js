@@ -78,6 +78,7 @@ function letter(event, labels) {
 }
 
 function pressed(event) {
+  if (event.key === "Escape" && view() !== "label") event.target.blur?.(); // out of the search
   if (isTaken(event) || document.querySelector("dialog[open]")) return;
   const key = letter(event, project.labels);
   const found = meaning(key, project.labels, isTyped());
@@ -162,7 +163,10 @@ function setUp() {
   team.setUp(openSentence);
   finish.setUp();
   document.addEventListener("keydown", pressed);
-  window.addEventListener("hashchange", showView);
+  window.addEventListener("hashchange", () => {
+    if (takeToken()) location.reload(); // somebody's link, opened in this tab
+    else showView();
+  });
   $("banner-try").addEventListener("click", tryNow);
   $("help").addEventListener("click", openHelp);
   $("labels").addEventListener("click", COMMANDS.label);
