@@ -107,7 +107,9 @@ class Hand:
         self.page.wait_for_selector("[aria-busy=true]", state="detached")
 
     def tokens(self) -> list[str]:
-        return self.page.eval_on_selector_all("#sentence .token", "all => all.map(t => t.innerText)")
+        return self.page.eval_on_selector_all(
+            "#sentence .token", "all => all.map(t => t.innerText)"
+        )
 
     def spans(self) -> list[Span]:
         """The spans that are shown."""

@@ -104,7 +104,10 @@ def test_a_whole_session_by_keyboard(chromium: Any, tmp_path: Path) -> None:
         (tmp_path / f"{name}.txt").write_text("\n".join(part) + "\n")
     arguments = ("a.txt", "b.txt", "--labels", "PER,LOC", "--project", "names.seqpa")
     # By chance alone, so that every sentence counts for the curve.
-    with Teaching(*arguments, "--strategy", "random", folder=tmp_path) as server, Tab(chromium, server.url) as one:
+    with (
+        Teaching(*arguments, "--strategy", "random", folder=tmp_path) as server,
+        Tab(chromium, server.url) as one,
+    ):
         hand, page = one.hand, one.page
         assert page.inner_text("#counts") == "0 of 40"
         for _ in range(30):
@@ -128,9 +131,7 @@ def test_a_whole_session_by_keyboard(chromium: Any, tmp_path: Path) -> None:
             hand.press("s")
             hand.idle()
         may = hand.tokens().index("May")
-        hand.correct(
-            sorted([*gold(hand.tokens()), (may, may + 1, "DATE")]), {**KEYS, "DATE": "d"}
-        )
+        hand.correct(sorted([*gold(hand.tokens()), (may, may + 1, "DATE")]), {**KEYS, "DATE": "d"})
         hand.press("f")
         page.wait_for_selector("#flag-dialog[open]")
         page.keyboard.type("is a month a date?")

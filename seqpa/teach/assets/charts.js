@@ -22,19 +22,19 @@ function ticks(low, high, most) {
 }
 
 /**
- * The accuracy on random sentences with its interval, and F1, over labelled sentences.
+ * The accuracy on random sentences with its interval, over labelled sentences.
  *
- * `points`: [{labelled, accuracy, low, high, f1}].
+ * `points`: [{labelled, accuracy, low, high}].
  */
 export function curve(points, { width = 640, height = 260, small = false } = {}) {
   const margin = small ? { left: 4, right: 4, top: 6, bottom: 4 } : { left: 48, right: 16, top: 12, bottom: 40 };
   const last = points.at(-1);
   const most = Math.max(last.labelled, 1);
-  const least = Math.min(...points.flatMap((one) => [one.low ?? one.accuracy, one.f1 ?? 1]));
+  const least = Math.min(...points.map((one) => one.low ?? one.accuracy));
   const floor = Math.max(0, Math.floor(least * 10) / 10);
   const x = (value) => margin.left + ((width - margin.left - margin.right) * value) / most;
   const y = (value) => height - margin.bottom - ((height - margin.top - margin.bottom) * (value - floor)) / (1 - floor || 1);
-  const line = (key) => points.filter((one) => one[key] !== null && one[key] !== undefined).map((one, i) => `${i ? "L" : "M"}${x(one.labelled).toFixed(1)} ${y(one[key]).toFixed(1)}`).join("");
+  const line = points.map((one, i) => `${i ? "L" : "M"}${x(one.labelled).toFixed(1)} ${y(one.accuracy).toFixed(1)}`).join("");
   const label = `Accuracy on random sentences: ${percent(last.accuracy)} after ${last.labelled} labelled sentences.`;
   const made = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: `chart${small ? " small" : ""}`, role: "img", "aria-label": label });
   if (!small) {
@@ -55,8 +55,7 @@ export function curve(points, { width = 640, height = 260, small = false } = {})
     const down = [...banded].reverse().map((one) => `${x(one.labelled).toFixed(1)} ${y(one.low).toFixed(1)}`);
     made.append(shape("path", { d: `M${[...up, ...down].join("L")}Z`, class: "band" }));
   }
-  if (!small) made.append(shape("path", { d: line("f1"), class: "line second" }));
-  made.append(shape("path", { d: line("accuracy"), class: "line" }));
+  made.append(shape("path", { d: line, class: "line" }));
   for (const one of small ? [last] : points) made.append(shape("circle", { cx: x(one.labelled), cy: y(one.accuracy), r: small ? 3 : 4, class: "dot" }));
   return made;
 }

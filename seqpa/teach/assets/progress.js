@@ -67,7 +67,7 @@ export async function show() {
   if (told.curve.length > 1) {
     parts.push(
       node("section", { class: "panel" }, node("h2", {}, "How it learns"),
-        node("p", { class: "quiet" }, node("span", { class: "key-line" }), "accuracy, with its interval", project.kind === "spans" ? node("span", { class: "key-line second" }) : "", project.kind === "spans" ? "F1 of spans" : ""),
+        node("p", { class: "quiet" }, node("span", { class: "key-line" }), "words that it had right before it learned them, on random sentences; the band is where that lies with 95\u00a0% confidence"),
         curve(told.curve), table(told.curve)),
     );
   }
