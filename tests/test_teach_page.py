@@ -168,7 +168,7 @@ def test_a_whole_session_by_keyboard(chromium: Any, tmp_path: Path) -> None:
         one.page.click("#train")
         one.page.get_by_text("the model is in").wait_for(timeout=60_000)
         model = Path(one.page.inner_text("#train-state code"))
-        assert SequenceTagger.load(model).tag("Anna Norvell left Oslo".split())[0][1] == "B-PER"
+        assert SequenceTagger.load(model).tag(["Anna", "Norvell", "left", "Oslo"])[0][1] == "B-PER"
 
 
 def test_a_session_by_mouse(chromium: Any, shared: Teaching) -> None:

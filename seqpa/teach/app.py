@@ -123,7 +123,7 @@ def _add_routes(app: FastAPI, routes: _Routes) -> None:
 
     @app.get("/api/project")
     async def project(request: Request) -> Response:
-        return await routes.told(session.about, routes.user(request))
+        return await routes.told(session.views.about, routes.user(request))
 
     @app.post("/api/next")
     async def next_task(request: Request) -> Response:
@@ -182,7 +182,7 @@ def _add_routes(app: FastAPI, routes: _Routes) -> None:
             asked = messages.Looking.model_validate(dict(request.query_params))
         except ValidationError as error:
             raise invalid(error, messages.Looking.model_fields) from None
-        return await routes.told(session.rows, **asked.model_dump())
+        return await routes.told(session.views.rows, **asked.model_dump())
 
     @app.get("/api/sentences/{number}")
     async def sentence(request: Request, number: str) -> Response:
@@ -198,11 +198,11 @@ def _add_routes(app: FastAPI, routes: _Routes) -> None:
 
     @app.get("/api/progress")
     async def progress(request: Request) -> Response:
-        return await routes.told(session.progress)
+        return await routes.told(session.views.progress)
 
     @app.get("/api/team")
     async def team(request: Request) -> Response:
-        return await routes.told(session.about_team)
+        return await routes.told(session.views.about_team)
 
     @app.post("/api/settle")
     async def settle(request: Request) -> Response:
@@ -221,7 +221,7 @@ def _add_routes(app: FastAPI, routes: _Routes) -> None:
     @app.get("/api/export")
     async def export(request: Request) -> Response:
         format = request.query_params.get("format", "conll")
-        name, data = await _done(session.export, format)
+        name, data = await _done(session.views.export, format)
         told = f"attachment; filename*=UTF-8''{quote(name)}"
         headers = {**_HIDDEN, "content-disposition": told}
         return Response(data, headers=headers, media_type="application/octet-stream")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 _PAUSE = 0.02  # seconds between two pieces of work, so that requests come between
-_IDLE = 1.5  # seconds without a change after which the desk is tidied
+_IDLE = 0.4  # seconds without a change after which the desk is tidied
 
 
 class Background:

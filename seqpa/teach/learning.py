@@ -20,7 +20,8 @@ from seqpa.teach.store import Event, Sentence, Store
 
 _SNAPSHOT = "model"  # what the snapshot is called in the project file
 _DIGEST = 32
-_BETWEEN = 24  # lessons between two snapshots in memory
+_BETWEEN = 24  # lessons between two snapshots in memory, which idle moments are for
+_MOST_BETWEEN = 96  # so many where there are no idle moments
 _KEPT = 64  # lessons after which the snapshot in the file is worth a new one
 _NEAR = 8  # so many snapshots are kept as they are, of older ones only some
 
@@ -128,6 +129,8 @@ class Learned:
         with self.lock:
             taught = self._taught(self.model, event)
         self._in.append(event.id)
+        if len(self._in) - self._snapshots[-1].lessons >= _MOST_BETWEEN:
+            self.rest()
         return taught
 
     def _taught(self, model: TaughtModel, event: Event) -> Taught | None:

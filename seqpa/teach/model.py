@@ -147,11 +147,16 @@ class TaughtModel:
             )
         else:
             self._tagger = copy.deepcopy(base).set_params(random_state=seed)
+            self._tagger.partial_fit([], [])  # no lesson, but what a snapshot needs
             for own in self._types(base.classes_):
                 self._shown[own] = own
         for label in labels:
             if label not in self._shown.values():
                 self.add_label(label)
+        if base is not None:
+            # A tagger out of a model file goes on a little otherwise than one out of a snapshot;
+            # all begin as the latter, so that the same lessons give the same bits.
+            self._tagger = TaughtModel.restore(self.snapshot())._tagger
 
     # Labels
 

@@ -12,26 +12,21 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from typing import Any
 
-from seqpa import __version__
-from seqpa.colours import PALETTE
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.sequence.select import STRATEGIES
 from seqpa.teach.background import Background
-from seqpa.teach.browse import Browser
 from seqpa.teach.desk import Desk
 from seqpa.teach.events import State, changed, checked, checked_spans
-from seqpa.teach.files import EXPORTS, rendered
 from seqpa.teach.learning import Learned, lessons
 from seqpa.teach.ledger import Answer, Ledger
 from seqpa.teach.model import Taught
-from seqpa.teach.progress import progress
 from seqpa.teach.project import Project
 from seqpa.teach.store import Event, Sentence, Store
 from seqpa.teach.tasks import Tasks
 from seqpa.teach.team import Team
+from seqpa.teach.views import Views
 
 _MOST_TEXT = 100_000  # characters of guidelines
 _MOST_NOTE = 2_000  # characters of a note
@@ -40,8 +35,9 @@ _MOST_NOTE = 2_000  # characters of a note
 class Session:
     """A project at work: what the page calls, without HTTP.
 
-    Any thread may call it. Every method that changes something takes a `request`, a name that the
-    caller makes: the same request again is answered as the first time, and changes nothing.
+    Any thread may call it; `views` tells what there is. Every method that changes something takes a
+    `request`, a name that the caller makes: the same request again is answered as the first time,
+    and changes nothing.
 
     Parameters
     ----------
@@ -104,10 +100,18 @@ class Session:
         )
         self._now = now
         self._lock = threading.RLock()
-        self._differences = -1, 0
         self._tasks = Tasks(self.project, self.state, self.learned)
         self._ledger = Ledger(store, self.state, self.learned)
-        self.browser = Browser(self.kind, self.sentences, self.learned, self.project.cells)
+        self.views = Views(
+            store.path.stem,
+            self.project,
+            self.state,
+            self.learned,
+            self.desk,
+            self.team,
+            self._lock,
+            now,
+        )
         self.background = Background(self.desk.look, self._rest) if background else None
 
     def close(self) -> None:
@@ -121,70 +125,6 @@ class Session:
                 self.store.close()
 
     # What is asked
-
-    def about(self, user: str) -> Answer:
-        """The project, as a page needs it at first.
-
-        Parameters
-        ----------
-        user : str
-
-        Returns
-        -------
-        dict
-        """
-        with self._lock:
-            return {
-                "name": self.store.path.stem,
-                "id": self._identity(),
-                "kind": self.kind,
-                "user": user,
-                "team": bool(self.team.names),
-                "users": self.team.names or [user],
-                "labels": self._labels(),
-                "palette": [
-                    {
-                        "name": colour.name,
-                        "light": {"ground": colour.ground, "ink": colour.ink},
-                        "dark": {"ground": colour.dark_ground, "ink": colour.dark_ink},
-                    }
-                    for colour in PALETTE
-                ],
-                "guidelines": self.state.guidelines,
-                "direction": self.project.direction,
-                "strategy": self.desk.queue.strategy,
-                "strategies": list(STRATEGIES),
-                "counts": self.counts(),
-                "exports": self.exports(),
-                "version": __version__,
-            }
-
-    def _identity(self) -> str:
-        """Tells this project from others, to pages that keep what was not sent yet."""
-        first = self.sentences[0].text if self.sentences else ""
-        told = f"{self.store.path.absolute()}\n{len(self.sentences)}\n{first}"
-        return sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-    def counts(self) -> dict[str, int]:
-        """How many sentences there are of each kind.
-
-        Returns
-        -------
-        dict
-        """
-        with self._lock:
-            state = self.state
-            return {
-                "sentences": len(self.sentences),
-                "labelled": len(state.labellings),
-                "skipped": sum(i not in state.labellings for i in state.skipped),
-                "flagged": len(state.flags),
-                "unfinished": sum(bool(e.body["confirmed"]) for e in state.partial.values()),
-                "open": len(self.desk.queue),
-                "again": len(self.desk.again),
-                "clock": self.learned.model.clock,
-                "differences": self._unsettled(),
-            }
 
     def propose(self, sentence: int, confirmed: Any) -> Answer:
         """The model's labels where some tokens are confirmed; nothing is changed.
@@ -221,77 +161,6 @@ class Session:
                 self.desk.lend(number, user, "asked", self._now())
             return self._tasks.task(number, "asked")
 
-    def rows(self, **asked: Any) -> Answer:
-        """Sentences by search and filter.
-
-        Parameters
-        ----------
-        **asked : object
-            As `seqpa.teach.browse.Browser.rows` has them.
-
-        Returns
-        -------
-        dict
-        """
-        with self._lock:
-            found = self.browser.select(self.state, self.desk.again, **asked)
-        return self.browser.rows(found)
-
-    def progress(self) -> Answer:
-        """How good the model is by now.
-
-        Returns
-        -------
-        dict
-        """
-        with self._lock:
-            found = progress(self.state, self.sentences, self.kind, self._now())
-            return {"counts": self.counts(), **found}
-
-    def about_team(self) -> Answer:
-        """Who labelled how much, and where readers differ.
-
-        Returns
-        -------
-        dict
-        """
-        with self._lock:
-            state, sentences, kind = self.state, self.sentences, self.kind
-            return {
-                "users": progress(state, sentences, kind, self._now())["users"],
-                "share": self.team.share,
-                **self.team.agreement(state, sentences, kind),
-                "differences": self.team.differences(state, sentences),
-            }
-
-    def exports(self) -> list[str]:
-        """The formats that `export` has for this kind of project.
-
-        Returns
-        -------
-        list of str
-        """
-        own = ("spacy", "docbin") if self.kind == "tokens" else ()
-        return [name for name in EXPORTS if name not in own]
-
-    def export(self, format: str) -> tuple[str, bytes]:
-        """What is labelled, as a file.
-
-        Parameters
-        ----------
-        format : str
-
-        Returns
-        -------
-        name : str
-            Of the file.
-        data : bytes
-        """
-        with self._lock:
-            entries = [(one, self.state.current(one.id)) for one in self.sentences]
-        data, _ = rendered(entries, self.kind, format, self.project.names, label=self.project.label)
-        return self.store.path.stem + EXPORTS[format], data
-
     # What is done
 
     def next(self, user: str, request: str) -> Answer:
@@ -308,7 +177,7 @@ class Session:
         with self._lock:
             if (answer := self._ledger.answer(user, request)) is not None:
                 return answer
-            answer = {"task": self._next(user), "counts": self.counts()}
+            answer = {"task": self._next(user), "counts": self.views.counts()}
             return self._ledger.remember(user, request, answer)
 
     def accept(
@@ -492,7 +361,7 @@ class Session:
                 "undone": undone.kind,
                 "sentence": undone.sentence,
                 "task": task,
-                "labels": self._labels(),
+                "labels": self.views.labels(),
             }
 
         return self._change(user, request, "undo", make, tell)
@@ -523,7 +392,7 @@ class Session:
 
         def tell(event: Event | None, _: Taught | None) -> Answer:
             again = len(self.desk.again) if change.get("action") == "add" else 0
-            return {"labels": self._labels(), "again": again}
+            return {"labels": self.views.labels(), "again": again}
 
         return self._change(user, request, "labels", make, tell)
 
@@ -666,24 +535,12 @@ class Session:
                 event, taught, touched = self._ledger.commit(events)
                 self.desk.follow(touched)
                 self._wake()
-            answer = {**tell(event, taught), "counts": self.counts()}
+            answer = {**tell(event, taught), "counts": self.views.counts()}
             return self._ledger.remember(user, request, answer)
 
     def _next(self, user: str) -> Answer | None:
         choice = self.desk.next(user, self._now())
         return None if choice is None else self._tasks.task(choice.index, choice.why)
-
-    def _labels(self) -> list[dict[str, str]]:
-        return [label._asdict() for label in self.state.labels]
-
-    def _unsettled(self) -> int:
-        """How many differences are not settled; counted again after a change."""
-        at, found = self._differences
-        if at != len(self.state.all):
-            differences = self.team.differences(self.state, self.sentences)
-            at, found = len(self.state.all), sum(not one["settled"] for one in differences)
-            self._differences = at, found
-        return found
 
     def _wake(self) -> None:
         if self.background is not None:
