@@ -90,6 +90,13 @@ def teach(
         list[str] | None,
         typer.Option(metavar="NAME", help="A further name that this page is called by."),
     ] = None,
+    backend: Annotated[
+        str | None,
+        typer.Option(
+            metavar="label-studio|inception",
+            help="Have no page: suggest for those who label there, and learn from them.",
+        ),
+    ] = None,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Open no browser; only print the address.")
     ] = False,
@@ -131,6 +138,15 @@ def teach(
 
     Everything is in the project file before it is acknowledged; Ctrl-C ends at any time.
     """
+    if backend is not None:
+        from seqpa.cli.teach_backend import serve_backend
+
+        _check_serving()
+        named = [name.strip() for name in labels.split(",")] if labels else []
+        called = [name.lower() for name in allow_host or ()]
+        return serve_backend(
+            backend, files, named, kind, add_user or [], host, port, called, language, seed
+        )
     existing = _existing(files)
     if export is not None or train:
         if existing is None or output is None or (export is not None and train):

@@ -37,8 +37,8 @@ _STATUSES: tuple[tuple[type[SeqpaError], int], ...] = (
 )
 
 
-class _NoMetrics(Metrics):
-    """Nobody asks a page that one person works with for counts."""
+class NoMetrics(Metrics):
+    """Nobody asks for counts where a few people work."""
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """Count nothing."""
@@ -72,11 +72,11 @@ def create_app(
     pages = add_page(app)
     routes = _Routes(session, training, user, settings)
     _add_routes(app, routes)
-    app.add_exception_handler(Problem, _problem)
-    app.add_exception_handler(HTTPException, _http_problem)
+    app.add_exception_handler(Problem, problem_answer)
+    app.add_exception_handler(HTTPException, http_problem_answer)
     admits = routes.admits if session.team.names else None
     names = dict.fromkeys(pages, "page")
-    return Guard(app, settings, names, frozenset({"page"}), _NoMetrics(), log, admits)
+    return Guard(app, settings, names, frozenset({"page"}), NoMetrics(), log, admits)
 
 
 class _Routes:
@@ -259,17 +259,38 @@ def _json(answer: Any) -> Response:
     return Response(as_json(answer), headers=_HIDDEN, media_type="application/json")
 
 
-async def _problem(_: Request, problem: Exception) -> Response:
+async def problem_answer(_: Request, problem: Exception) -> Response:
+    """A problem as an answer.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    Response
+    """
     assert isinstance(problem, Problem)
     headers = {**_HIDDEN, **problem.headers}
     return Response(problem.body(), problem.status, headers=headers, media_type=MEDIA_TYPE)
 
 
-async def _http_problem(request: Request, error: Exception) -> Response:
+async def http_problem_answer(request: Request, error: Exception) -> Response:
+    """An address or a method that there is not, as a problem.
+
+    Parameters
+    ----------
+    request : Request
+    error : HTTPException
+
+    Returns
+    -------
+    Response
+    """
     assert isinstance(error, HTTPException)
     told = title(error.status_code)
     if error.status_code == 404:
         told = "there is nothing at this address"
     elif error.status_code == 405:
         told = f"this address does not take {shortened(request.method)}"
-    return await _problem(request, Problem(error.status_code, told))
+    return await problem_answer(request, Problem(error.status_code, told))

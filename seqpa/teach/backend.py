@@ -22,9 +22,9 @@ from seqpa.errors import SeqpaError
 from seqpa.serve.bodies import Bodies, header
 from seqpa.serve.guard import Application, Guard
 from seqpa.serve.logs import Log
-from seqpa.serve.metrics import Metrics
-from seqpa.serve.problems import MEDIA_TYPE, Problem, as_json, shortened, title
+from seqpa.serve.problems import Problem, as_json
 from seqpa.serve.settings import Limits, Settings
+from seqpa.teach.app import NoMetrics, http_problem_answer, problem_answer
 from seqpa.teach.store import NotKept
 from seqpa.teach.team import Team
 
@@ -82,12 +82,12 @@ def create_app(
     bodies = Bodies(settings.limits)
     for route in routes:
         app.add_api_route(route.path, _endpoint(route, bodies), methods=[route.method])
-    app.add_exception_handler(Problem, _problem)
-    app.add_exception_handler(HTTPException, _http_problem)
+    app.add_exception_handler(Problem, problem_answer)
+    app.add_exception_handler(HTTPException, http_problem_answer)
     team = Team(tokens)
     admits = (lambda given: _admitted(team, given)) if tokens else None
     names = {route.path: route.path.strip("/") or "health" for route in routes}
-    return Guard(app, settings, names, frozenset({"health"}), Metrics(), log, admits)
+    return Guard(app, settings, names, frozenset({"health"}), NoMetrics(), log, admits)
 
 
 def _endpoint(route: Route, bodies: Bodies) -> Callable[[Request], Any]:
@@ -148,21 +148,6 @@ def _admitted(team: Team, given: bytes) -> bool:
     elif scheme.lower() != "bearer":
         return False
     return team.user_of(token) is not None
-
-
-async def _problem(_: Request, problem: Exception) -> Response:
-    assert isinstance(problem, Problem)
-    return Response(problem.body(), problem.status, headers=problem.headers, media_type=MEDIA_TYPE)
-
-
-async def _http_problem(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    told = title(error.status_code)
-    if error.status_code == 404:
-        told = "there is nothing at this address"
-    elif error.status_code == 405:
-        told = f"this address does not take {shortened(request.method)}"
-    return await _problem(request, Problem(error.status_code, told))
 
 
 def member(given: Any, name: str, kind: type, where: str = "the body") -> Any:

@@ -473,7 +473,7 @@ def empty_project(path: Path, labels: Sequence[str], kind: str, seed: int) -> St
     path : Path
         A file that is not there yet.
     labels : sequence of str
-        The first ones; others may be sent.
+        The first ones, at least one; others may be sent.
     kind : "spans" or "tokens"
         What is labelled.
     seed : int
@@ -493,6 +493,8 @@ def empty_project(path: Path, labels: Sequence[str], kind: str, seed: int) -> St
     """
     if kind not in KINDS:
         raise SeqpaError(f"kind is {kind!r}: choose {' or '.join(KINDS)}")
+    if not labels:
+        raise SeqpaError("there are no labels yet: say which, for example --labels PER,ORG,LOC")
     LabelSet(labels)  # raises if one is no name
     meta = {"kind": kind, "labels": list(labels), "seed": seed, "version": __version__}
     return Store.create(path, meta, [])
