@@ -115,7 +115,8 @@ class Hand:
         """The spans that are shown."""
         found = self.page.eval_on_selector_all(
             "#sentence mark",
-            "all => all.map(m => { const t = [...m.querySelectorAll('.token')].map(t => +t.dataset.at);"
+            "all => all.map(m => { "
+            "const t = [...m.querySelectorAll('.token')].map(t => +t.dataset.at); "
             "return [t[0], t.at(-1) + 1, m.querySelector('.type').textContent] })",
         )
         return [(start, end, label) for start, end, label in found]

@@ -99,7 +99,7 @@ def followed(url: str, gold: dict[tuple[str, ...], list[Any]]) -> tuple[str, lis
                 return sum(span not in own for span in spans) + sum(x not in spans for x in own)
 
             shown = row["model"]["spans"]
-            for span in own if 1 < len(own) and len(row["tokens"]) < 24 else []:
+            for span in own if len(own) > 1 and len(row["tokens"]) < 24 else []:
                 asked = {"sentence": row["sentence"], "confirmed": [span]}
                 rest = [x for x in shown if x[1] <= span[0] or x[0] >= span[1]]
                 if span in shown:
