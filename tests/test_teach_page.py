@@ -157,7 +157,7 @@ def test_a_whole_session_by_keyboard(chromium: Any, tmp_path: Path) -> None:
         one.page.get_by_text("is a month a date?").wait_for()
         assert one.page.locator("#rows .row-card").count() == 1
         one.page.click("nav a[href='#progress']")
-        one.page.get_by_text("Accuracy on random sentences").wait_for()
+        one.page.get_by_text("each before it was learned;").wait_for()
         one.page.wait_for_selector("#progress svg.chart")
         one.save(tmp_path / "out.jsonl", "jsonl")
         told = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]

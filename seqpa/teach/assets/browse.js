@@ -57,8 +57,13 @@ function row(one) {
     else chosen.delete(one.sentence);
     tools();
   });
-  const about = [one.document, project.team ? one.user : null, one.flag !== null && one.flag !== undefined ? `⚑ ${one.flag || "flagged"}` : null, STATES[one.state] ?? one.state,
-    differs && one.doubt !== null && one.doubt !== undefined ? `the model is ${percent(one.doubt, 0)} sure` : null];
+  const about = [
+    one.document,
+    project.team ? one.user : null,
+    typeof one.flag === "string" ? `⚑ ${one.flag || "flagged"}` : null,
+    STATES[one.state] ?? one.state,
+    differs && typeof one.doubt === "number" ? `the model is ${percent(one.doubt, 0)} sure` : null,
+  ];
   return node("li", { class: "row-card" }, tick,
     node("div", { class: "row-body" },
       differs ? reading(one, one.annotation, one.model, "labels") : reading(one, one.annotation ?? one.model, null, null),
@@ -69,7 +74,8 @@ function row(one) {
 
 function render() {
   $("rows").replaceChildren(...rows.map(row));
-  $("found").textContent = total ? `${count(total, "sentence")}${total > PAGE ? `, ${offset + 1} to ${Math.min(offset + PAGE, total)} shown` : ""}` : "No sentence is like that.";
+  const part = total > PAGE ? `, ${offset + 1} to ${Math.min(offset + PAGE, total)} shown` : "";
+  $("found").textContent = total ? `${count(total, "sentence")}${part}` : "No sentence is like that.";
   $("back").disabled = offset === 0;
   $("further").disabled = offset + PAGE >= total;
   $("pages").hidden = total <= PAGE;
@@ -84,7 +90,8 @@ function tools() {
 
 function choices(place, first, names) {
   const before = place.value;
-  place.replaceChildren(...first.map(([value, text]) => node("option", { value }, text)), ...names.map((name) => node("option", { value: name }, name)));
+  const all = [...first, ...names.map((name) => [name, name])];
+  place.replaceChildren(...all.map(([value, text]) => node("option", { value }, text)));
   if ([...place.options].some((one) => one.value === before)) place.value = before;
 }
 

@@ -56,13 +56,17 @@ export function curve(points, { width = 640, height = 260, small = false } = {})
     made.append(shape("path", { d: `M${[...up, ...down].join("L")}Z`, class: "band" }));
   }
   made.append(shape("path", { d: line, class: "line" }));
-  for (const one of small ? [last] : points) made.append(shape("circle", { cx: x(one.labelled), cy: y(one.accuracy), r: small ? 3 : 4, class: "dot" }));
+  for (const one of small ? [last] : points) {
+    made.append(shape("circle", { cx: x(one.labelled), cy: y(one.accuracy), r: small ? 3 : 4, class: "dot" }));
+  }
   return made;
 }
 
 /** A bar from 0 to 1. */
 export function meter(value, colour = "") {
-  const made = shape("svg", { viewBox: "0 0 100 6", preserveAspectRatio: "none", class: `meter-bar ${colour}`, "aria-hidden": "true" });
-  made.append(shape("rect", { width: 100, height: 6, class: "bar-ground" }), shape("rect", { width: 100 * Math.max(0, Math.min(1, value)), height: 6, class: "bar-fill" }));
-  return made;
+  const looks = { viewBox: "0 0 100 6", preserveAspectRatio: "none", class: `meter-bar ${colour}`, "aria-hidden": "true" };
+  const wide = 100 * Math.max(0, Math.min(1, value));
+  return shape("svg", looks,
+    shape("rect", { width: 100, height: 6, class: "bar-ground" }),
+    shape("rect", { width: wide, height: 6, class: "bar-fill" }));
 }

@@ -8,7 +8,12 @@ import { percent, say } from "./say.js";
 
 const $ = (id) => document.getElementById(id);
 const NAMES = {
-  conll: "CoNLL columns", conllu: "CoNLL-U", jsonl: "JSON lines, with character offsets", json: "JSON", spacy: "spaCy", huggingface: "Hugging Face datasets", hf: "Hugging Face datasets",
+  conll: "CoNLL columns",
+  conllu: "CoNLL-U",
+  jsonl: "JSON lines, with character offsets",
+  spacy: "spaCy, as JSON",
+  docbin: "spaCy, as a DocBin",
+  huggingface: "Hugging Face datasets",
 };
 let timer = 0;
 
@@ -21,7 +26,9 @@ function state(told) {
     parts.push(node("p", {}, "Done: the model is in ", node("code", {}, told.model ?? ""), "."));
   } else if (told.state === "failed") parts.push(node("p", { class: "bad" }, told.message ?? "Training failed."));
   if (told.score !== null && told.score !== undefined) {
-    parts.push(node("p", {}, node("span", { class: "big" }, percent(told.score)), " ", node("span", { class: "quiet" }, `${told.metric ?? "score"}${told.seconds ? `, after ${told.seconds.toFixed(1)} s` : ""}`)));
+    const after = told.seconds ? `, after ${told.seconds.toFixed(1)} s` : "";
+    const what = node("span", { class: "quiet" }, `${told.metric ?? "score"} on what was held out${after}`);
+    parts.push(node("p", {}, node("span", { class: "big" }, percent(told.score)), " ", what));
   }
   if (told.message && told.state !== "failed") parts.push(node("p", { class: "quiet" }, told.message));
   $("train-state").replaceChildren(...parts);

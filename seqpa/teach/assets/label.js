@@ -105,7 +105,13 @@ function render() {
     const doubt = unsure.has(t) && !sure;
     const words = [task.tokens[t], label ?? (shown.labels ? "open" : ""), doubt ? "unsure" : "", sure ? "confirmed" : ""];
     const looks = [doubt ? "unsure" : "", sure && (sure[2] === null || shown.labels) ? "sure" : ""];
-    return { id: `token-${t}`, role: "option", class: looks.join(" "), "aria-label": words.filter(Boolean).join(", "), title: doubt ? "the model is unsure here" : null };
+    return {
+      id: `token-${t}`,
+      role: "option",
+      class: looks.join(" "),
+      "aria-label": words.filter(Boolean).join(", "),
+      title: doubt ? "the model is unsure here" : null,
+    };
   };
   const about = ([start, end, label]) => ({
     role: "group",

@@ -29,7 +29,8 @@ async function change(body, done) {
 }
 
 function row(label) {
-  const name = node("input", { value: label.name, "aria-label": `Name of ${label.name}`, class: "label-name", spellcheck: "false", autocomplete: "off" });
+  const typed = { spellcheck: "false", autocomplete: "off" };
+  const name = node("input", { value: label.name, "aria-label": `Name of ${label.name}`, class: "label-name", ...typed });
   name.addEventListener("change", async () => {
     const now = name.value.trim();
     if (now === label.name) return;
@@ -40,26 +41,31 @@ function row(label) {
     event.preventDefault(); // the dialog stays open
     name.blur();
   });
-  const key = node("input", { value: label.key, "aria-label": `Key of ${label.name}`, class: "label-key", maxlength: "1", spellcheck: "false", autocomplete: "off" });
+  const key = node("input", { value: label.key, "aria-label": `Key of ${label.name}`, class: "label-key", maxlength: "1", ...typed });
   key.addEventListener("input", async () => {
     if (!key.value || key.value === label.key) return;
     if (!(await change({ action: "rekey", name: label.name, key: key.value }, `${label.name} has the key ${key.value}.`))) key.value = label.key;
   });
   const colour = node("select", { "aria-label": `Colour of ${label.name}` },
     ...project.palette.map((one) => node("option", { value: one.name, selected: one.name === label.colour }, one.name)));
-  colour.addEventListener("change", () => change({ action: "recolour", name: label.name, colour: colour.value }, `${label.name} is ${colour.value}.`));
+  colour.addEventListener("change", () => {
+    change({ action: "recolour", name: label.name, colour: colour.value }, `${label.name} is ${colour.value}.`);
+  });
   const others = project.labels.filter((one) => one !== label);
   const merge = node("select", { "aria-label": `Merge ${label.name} into`, disabled: !others.length },
     node("option", { value: "" }, "merge into…"), ...others.map((one) => node("option", { value: one.name }, one.name)));
   merge.addEventListener("change", () => {
     if (merge.value) change({ action: "merge", old: label.name, into: merge.value }, `${label.name} is ${merge.value} now.`);
   });
-  return node("li", { class: "label-row" }, node("span", { class: `swatch ${classOfColour(label.colour)}`, "aria-hidden": "true" }), name, key, colour, merge);
+  const swatch = node("span", { class: `swatch ${classOfColour(label.colour)}`, "aria-hidden": "true" });
+  return node("li", { class: "label-row" }, swatch, name, key, colour, merge);
 }
 
 function show() {
   const at = document.activeElement?.getAttribute("aria-label");
-  $("label-list").replaceChildren(...project.labels.map(row));
+  const head = ["", "Name", "Key", "Colour", ""].map((name) => node("span", {}, name));
+  const first = node("li", { class: "label-row quiet label-head", "aria-hidden": "true" }, ...head);
+  $("label-list").replaceChildren(first, ...project.labels.map(row));
   if (at && $("labels-dialog").open) $("label-list").querySelector(`[aria-label="${CSS.escape(at)}"]`)?.focus();
 }
 

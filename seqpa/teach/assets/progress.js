@@ -9,6 +9,7 @@ import { chip } from "./sentence.js";
 
 const $ = (id) => document.getElementById(id);
 const STATES = { early: "Just begun", learning: "Still learning", slowing: "Slowing down", enough: "Enough, perhaps" };
+const SURE = "95\u00a0% confidence";
 
 async function load() {
   const told = await get("/api/progress");
@@ -16,42 +17,71 @@ async function load() {
   return told;
 }
 
-const fact = (name, value, more) =>
-  node("div", { class: "fact-card" }, node("dt", {}, name), node("dd", {}, node("span", { class: "big" }, value), node("span", { class: "quiet" }, more)));
+const quiet = (...inner) => node("p", { class: "quiet" }, ...inner);
+const panel = (name, ...inner) => node("section", { class: "panel" }, node("h2", {}, name), ...inner);
 
-const interval = (low, high) => (low === null || low === undefined ? "" : `between ${percent(low)} and ${percent(high)}, with 95\u00a0% confidence`);
+/** A number with its name above it and what it means below. */
+function fact(name, value, more) {
+  const below = [node("span", { class: "big" }, value), node("span", { class: "quiet" }, more)];
+  return node("div", { class: "fact-card" }, node("dt", {}, name), node("dd", {}, ...below));
+}
 
-function facts(told) {
-  const { random, keys } = told;
-  const found = [
-    random
-      ? fact("Accuracy on random sentences", percent(random.accuracy), `${interval(random.low, random.high)}; from ${count(random.sentences, "sentence")}, each before it was learned`)
-      : fact("Accuracy on random sentences", "–", "known after the first random sentences"),
-  ];
-  if (random && random.f1 !== null && random.f1 !== undefined && project.kind === "spans") found.push(fact("F1 of spans", percent(random.f1), interval(random.f1_low, random.f1_high)));
+function interval(low, high) {
+  return low === null || low === undefined ? "" : `between ${percent(low)} and ${percent(high)}, with ${SURE}`;
+}
+
+function accuracy(random) {
+  if (!random) return fact("Accuracy", "–", "known after the first random sentences");
+  const on = `on ${count(random.sentences, "random sentence")}, each before it was learned`;
+  return fact("Accuracy", percent(random.accuracy), `${on}; ${interval(random.low, random.high)}`);
+}
+
+function facts({ random, keys, counts, minutes, per_hour: speed, unchanged }) {
+  const found = [accuracy(random)];
+  if (random && random.f1 !== null && project.kind === "spans") {
+    found.push(fact("F1 of spans", percent(random.f1), interval(random.f1_low, random.f1_high)));
+  }
+  const work = `${count(counts.labelled, "sentence")} in ${count(Math.round(minutes ?? 0), "minute")}`;
+  const pressed = keys ? `${count(keys.pressed, "key")} pressed; by hand it would be about ${Math.round(keys.by_hand).toLocaleString("en")}` : "";
   found.push(
-    fact("Speed", told.per_hour ? `${Math.round(told.per_hour)} an hour` : "–", `${count(told.counts.labelled, "sentence")} in ${count(Math.round(told.minutes ?? 0), "minute")}`),
-    fact("Keys saved", percent(keys?.saved, 0), keys ? `${count(keys.pressed, "key")} pressed; by hand it would be about ${Math.round(keys.by_hand).toLocaleString("en")}` : ""),
-    fact("Accepted as proposed", percent(told.unchanged, 0), "of the sentences, without a correction"),
+    fact("Speed", speed ? `${Math.round(speed).toLocaleString("en")} an hour` : "–", work),
+    fact("Keys saved", percent(keys?.saved, 0), pressed),
+    fact("Accepted as proposed", percent(unchanged, 0), "of the sentences, without a correction"),
   );
   return node("dl", { class: "facts" }, ...found);
 }
 
-function table(points) {
-  const head = ["labelled", "accuracy", "from", "to", "F1"].map((name) => node("th", { scope: "col" }, name));
-  const rows = points.map((one) => node("tr", {}, node("td", {}, String(one.labelled)), ...[one.accuracy, one.low, one.high, one.f1].map((x) => node("td", {}, percent(x)))));
-  return node("details", { class: "numbers" }, node("summary", {}, "The curve in numbers"),
-    node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The curve in numbers" }, node("table", {}, node("thead", {}, node("tr", {}, ...head)), node("tbody", {}, ...rows))));
+/** A table that scrolls in itself, so that the page does not. */
+function table(name, looks, head, rows) {
+  const heads = head.map((text) => node("th", { scope: "col" }, text));
+  const made = node("table", { class: looks }, node("thead", {}, node("tr", {}, ...heads)), node("tbody", {}, ...rows));
+  return node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, made);
 }
 
-function types(told) {
-  const rows = told.types.map((one) =>
-    node("tr", {},
-      node("th", { scope: "row" }, chip(one.label)),
+const cells = (...values) => values.map((value) => node("td", {}, value));
+
+function numbers(points) {
+  const rows = points.map((one) =>
+    node("tr", {}, ...cells(String(one.labelled), percent(one.accuracy), percent(one.low), percent(one.high), percent(one.f1))));
+  const name = "The curve in numbers";
+  return node("details", { class: "numbers" }, node("summary", {}, name),
+    table(name, "", ["labelled", "accuracy", "from", "to", "F1"], rows));
+}
+
+function types(found) {
+  const rows = found.map((one) =>
+    node("tr", {}, node("th", { scope: "row" }, chip(one.label)),
       node("td", { class: "bar-cell" }, meter(one.f1 ?? 0, classOf(one.label))),
-      node("td", {}, percent(one.f1)), node("td", {}, percent(one.precision)), node("td", {}, percent(one.recall)), node("td", {}, String(one.support))));
-  const head = ["Label", "", "F1", "Precision", "Recall", "Seen"].map((name) => node("th", { scope: "col" }, name));
-  return node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scores by label" }, node("table", { class: "barred" }, node("thead", {}, node("tr", {}, ...head)), node("tbody", {}, ...rows)));
+      ...cells(percent(one.f1), percent(one.precision), percent(one.recall), String(one.support))));
+  return table("Scores by label", "barred", ["Label", "", "F1", "Precision", "Recall", "Seen"], rows);
+}
+
+function learning(points) {
+  if (points.length < 2) {
+    return panel("How it learns", quiet("The curve begins when a few more random sentences are labelled."));
+  }
+  const key = `words that it had right before it learned them, on random sentences; the band is where that lies with ${SURE}`;
+  return panel("How it learns", quiet(node("span", { class: "key-line" }), key), curve(points), numbers(points));
 }
 
 export async function show() {
@@ -61,18 +91,16 @@ export async function show() {
   } catch (error) {
     return say(error.message, true);
   }
+  const { advice } = told;
   const parts = [];
-  if (told.advice) parts.push(node("p", { class: `advice ${told.advice.state}` }, node("strong", {}, STATES[told.advice.state] ?? told.advice.state), " ", told.advice.text));
-  parts.push(facts(told));
-  if (told.curve.length > 1) {
-    parts.push(
-      node("section", { class: "panel" }, node("h2", {}, "How it learns"),
-        node("p", { class: "quiet" }, node("span", { class: "key-line" }), "words that it had right before it learned them, on random sentences; the band is where that lies with 95\u00a0% confidence"),
-        curve(told.curve), table(told.curve)),
-    );
+  if (advice) {
+    const state = node("strong", {}, STATES[advice.state] ?? advice.state);
+    parts.push(node("p", { class: `advice ${advice.state}` }, state, ". ", advice.text));
   }
-  else parts.push(node("section", { class: "panel" }, node("h2", {}, "How it learns"), node("p", { class: "quiet" }, "The curve begins when a few more random sentences are labelled.")));
-  if (told.types.length) parts.push(node("section", { class: "panel" }, node("h2", {}, "Label by label"), node("p", { class: "quiet" }, "On random sentences, before each was learned."), types(told)));
+  parts.push(facts(told), learning(told.curve));
+  if (told.types.length) {
+    parts.push(panel("Label by label", quiet("On random sentences, before each was learned."), types(told.types)));
+  }
   $("progress").replaceChildren(...parts);
   return null;
 }
@@ -84,9 +112,10 @@ export async function showSmall() {
   const { random, advice, curve: points } = told;
   const parts = [];
   if (random) {
-    parts.push(node("p", {}, node("span", { class: "big" }, percent(random.accuracy)), " ", node("span", { class: "quiet" }, "right on random sentences")));
+    const words = node("span", { class: "quiet" }, "right on random sentences");
+    parts.push(node("p", {}, node("span", { class: "big" }, percent(random.accuracy)), " ", words));
     if (points.length > 1) parts.push(curve(points, { width: 280, height: 70, small: true }));
   }
-  if (advice) parts.push(node("p", { class: "quiet" }, advice.text));
+  if (advice) parts.push(quiet(advice.text));
   $("small-progress").replaceChildren(...parts);
 }

@@ -103,7 +103,8 @@ function trouble(kind, waiting, detail) {
   $("banner").hidden = kind === null;
   if (kind === null) return;
   const kept = waiting ? " What you entered is kept on this page and is sent as soon as it can be." : "";
-  const what = kind === "full" ? `The server cannot write: ${detail}` : `The server does not answer. Is seqpa teach still running? It can be started again with --port ${location.port}.`;
+  const gone = `The server does not answer. Is seqpa teach still running? It can be started again with --port ${location.port}.`;
+  const what = kind === "full" ? `The server cannot write: ${detail}` : gone;
   const text = what + kept;
   if ($("banner-text").textContent !== text) $("banner-text").textContent = text;
 }
@@ -112,7 +113,8 @@ function counted() {
   const { counts } = project;
   if (!counts) return;
   $("counts").textContent = `${counts.labelled.toLocaleString("en")} of ${counts.sentences.toLocaleString("en")}`;
-  $("done-text").textContent = counts.labelled >= counts.sentences ? "Every sentence has its labels." : `Nothing is open: ${count(counts.skipped, "sentence")} skipped, ${count(counts.labelled, "sentence")} labelled.`;
+  const left = `Nothing is open: ${count(counts.labelled, "sentence")} labelled, ${counts.skipped.toLocaleString("en")} skipped.`;
+  $("done-text").textContent = counts.labelled >= counts.sentences ? "Every sentence has its labels." : left;
   $("team-count").textContent = counts.differences ? String(counts.differences) : "";
   $("team-count").hidden = !counts.differences;
 }

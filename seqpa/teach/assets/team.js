@@ -11,34 +11,67 @@ import { sentenceNodes } from "./sentence.js";
 const $ = (id) => document.getElementById(id);
 let open = () => {};
 
-const cells = (name, ...values) => node("tr", {}, node("th", { scope: "row" }, name), ...values.map((value) => node("td", {}, value)));
+const kappa = (x) => (x === null || x === undefined ? "–" : x.toFixed(2));
+const panel = (name, ...inner) => node("section", { class: "panel" }, node("h2", {}, name), ...inner);
+
+const row = (name, ...values) =>
+  node("tr", {}, node("th", { scope: "row", dir: "auto" }, name), ...values.map((value) => node("td", {}, value)));
 
 function table(head, rows) {
-  return node("table", { class: head[1] ? "" : "barred" }, node("thead", {}, node("tr", {}, ...head.map((name) => node("th", { scope: "col" }, name)))), node("tbody", {}, ...rows));
+  const heads = head.map((name) => node("th", { scope: "col" }, name));
+  const looks = head[1] ? "" : "barred"; // a column without a name has bars
+  return node("table", { class: looks }, node("thead", {}, node("tr", {}, ...heads)), node("tbody", {}, ...rows));
 }
 
-const kappa = (x) => (x === null || x === undefined ? "–" : x.toFixed(2));
+function who({ users, share }) {
+  const most = Math.max(1, ...users.map((one) => one.labelled));
+  const rows = users.map((one) => {
+    const speed = one.per_hour ? Math.round(one.per_hour).toLocaleString("en") : "–";
+    const made = row(one.name, meter(one.labelled / most), String(one.labelled), speed);
+    made.children[1].className = "bar-cell";
+    return made;
+  });
+  const shared = node("p", { class: "quiet" }, `${percent(share, 0)} of the sentences go to two people.`);
+  return panel("Who", shared, table(["Name", "", "Labelled", "An hour"], rows));
+}
 
-function settling(one) {
-  const settle = async (annotation, name) => {
-    try {
-      const told = await post("/api/settle", { sentence: one.sentence, annotation });
-      learn({ counts: told.counts });
-      say(`Settled: as ${name} has it.`);
-      await show();
-    } catch (error) {
-      say(error.message, true);
-    }
-  };
+function agreement({ agreement: told, pairs }) {
+  if (!told) {
+    return panel("Agreement", node("p", { class: "quiet" }, "Known as soon as two people have labelled the same sentence."));
+  }
+  const spans = told.f1 !== null && told.f1 !== undefined;
+  const on = `on ${count(told.sentences, "sentence")} that two people labelled`;
+  const what = spans ? `F1 of one against the other, κ ${kappa(told.kappa)}, ${on}` : `κ, ${on}`;
+  const number = node("span", { class: "big" }, spans ? percent(told.f1) : kappa(told.kappa));
+  const rows = pairs.map((one) => row(one.users.join(" and "), percent(one.f1), kappa(one.kappa), String(one.sentences)));
+  return panel("Agreement", node("p", {}, number, " ", node("span", { class: "quiet" }, what)),
+    table(["Pair", "F1", "κ", "Sentences"], rows));
+}
+
+async function settle(sentence, annotation, name) {
+  try {
+    const told = await post("/api/settle", { sentence, annotation });
+    learn({ counts: told.counts });
+    say(`Settled: as ${name} has it.`);
+    await show();
+  } catch (error) {
+    say(error.message, true);
+  }
+}
+
+/** A sentence as each of two people sees it, what differs underlined. */
+function difference(one) {
   const lines = one.readings.map(({ user, annotation }, i) => {
     const other = one.readings[i ? 0 : 1]?.annotation;
     const marked = other ? differences(annotation, other, one.tokens.length) : new Set();
-    return node("div", { class: "reading-line" }, node("span", { class: "who" }, user),
-      node("div", { class: `words${annotation.labels ? " pos" : ""}`, dir: direction() }, ...sentenceNodes(one, annotation, (t) => ({ class: marked.has(t) ? "differs" : "" }))),
-      node("button", { type: "button", "aria-label": `Take the labels of ${user}`, onclick: () => settle(annotation, user) }, "Take this"));
+    const words = sentenceNodes(one, annotation, (t) => ({ class: marked.has(t) ? "differs" : "" }));
+    const take = { type: "button", "aria-label": `Take the labels of ${user}`, onclick: () => settle(one.sentence, annotation, user) };
+    return node("div", { class: "reading-line" }, node("span", { class: "who", dir: "auto" }, user),
+      node("div", { class: `words${annotation.labels ? " pos" : ""}`, dir: direction() }, ...words),
+      node("button", take, "Take this"));
   });
-  return node("li", { class: "row-card" }, node("div", { class: "row-body" }, ...lines,
-    node("p", {}, node("button", { type: "button", class: "plain", onclick: () => open(one.sentence) }, "Neither: label it anew"))));
+  const anew = node("button", { type: "button", class: "plain", onclick: () => open(one.sentence) }, "Neither: label it anew");
+  return node("li", { class: "row-card" }, node("div", { class: "row-body" }, ...lines, node("p", {}, anew)));
 }
 
 export async function show() {
@@ -49,30 +82,10 @@ export async function show() {
     say(error.message, true);
     return;
   }
-  const most = Math.max(1, ...told.users.map((one) => one.labelled));
   const left = told.differences.filter((one) => !one.settled);
-  const parts = [
-    node("section", { class: "panel" }, node("h2", {}, "Who"),
-      node("p", { class: "quiet" }, `${percent(told.share, 0)} of the sentences go to two people.`),
-      table(["Name", "", "Labelled", "An hour"], told.users.map((one) => {
-        const made = cells(one.name, "", String(one.labelled), one.per_hour ? String(Math.round(one.per_hour)) : "–");
-        made.children[1].className = "bar-cell";
-        made.children[1].append(meter(one.labelled / most));
-        return made;
-      }))),
-  ];
-  const agreement = [node("h2", {}, "Agreement")];
-  if (told.agreement) {
-    agreement.push(
-      node("p", {}, node("span", { class: "big" }, told.agreement.f1 === null ? kappa(told.agreement.kappa) : percent(told.agreement.f1)), " ",
-        node("span", { class: "quiet" }, `${told.agreement.f1 === null ? "κ" : `F1 of one against the other, κ ${kappa(told.agreement.kappa)}`}, on ${count(told.agreement.sentences, "sentence")} that two people labelled`)),
-      table(["Pair", "F1", "κ", "Sentences"], told.pairs.map((one) => cells(one.users.join(" and "), percent(one.f1), kappa(one.kappa), String(one.sentences)))),
-    );
-  } else agreement.push(node("p", { class: "quiet" }, "Known as soon as two people have labelled the same sentence."));
-  parts.push(node("section", { class: "panel" }, ...agreement));
-  parts.push(node("section", {}, node("h2", {}, left.length ? `${count(left.length, "difference")} to settle` : "Nothing to settle"),
-    node("ul", { class: "rows" }, ...left.map(settling))));
-  $("team").replaceChildren(...parts);
+  const name = left.length ? `${count(left.length, "difference")} to settle` : "Nothing to settle";
+  const list = node("ul", { class: "rows" }, ...left.map(difference));
+  $("team").replaceChildren(who(told), agreement(told), node("section", {}, node("h2", {}, name), list));
 }
 
 export function setUp(openOne) {
