@@ -1,78 +1,64 @@
-"""`seqpa teach` in a process of its own, and a hand that labels on its page, for tests."""
+"""`seqpa teach` in a process of its own, for tests."""
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
-from served import PACKAGE
+from served import PACKAGE, Answer
 
-# Names and what they are; the word behind a person's first name may belong to it.
-PERSONS = ["Anna Norvell", "Ada Osei", "Mark Petrov", "Ben", "Clara Lund"]
-PLACES = ["Lyon", "Paris", "New Delhi", "Oslo", "Bath"]
-SHAPES = [
-    "{a} left {x} for {y} in May.",
-    "In {x} it rained, and {a} stayed at home.",
-    "{a} met {b} near {x}.",
-    "The mayor of {x} thanked {a}.",
-    "So it was.",
-    "They sold bread, said {b}.",
-    "From {y} to {x} is a long way.",
-]
-Span = tuple[int, int, str]
-
-
-def sentences(n: int) -> list[str]:
-    """Sentences with persons and places, no two alike for long."""
-    made = []
-    for i in range(n):
-        a, b = PERSONS[i % 5], PERSONS[(i // 2 + 1) % 5]
-        x, y = PLACES[(i * 3) % 5], PLACES[(i + i // 5 + 1) % 5]
-        made.append(SHAPES[i % len(SHAPES)].format(a=a, b=b, x=x, y=y))
-    return made
-
-
-def gold(tokens: list[str]) -> list[Span]:
-    """The spans of such a sentence."""
-    found = []
-    for names, label in ((PERSONS, "PER"), (PLACES, "LOC")):
-        for name in names:
-            words = name.split()
-            for at in range(len(tokens) - len(words) + 1):
-                if tokens[at : at + len(words)] == words:
-                    found.append((at, at + len(words), label))
-    return sorted(found)
+TEXT = """Ada Norvell left Lyon. Bob met Ada in Rome. In Lyon Ada paid. So it is. Rome fell.
+They left Paris for Rome. Ada and Bob met there. Bob paid Ada. Paris is far. Lyon."""
 
 
 class Teaching:
     """A running `seqpa teach`; `with` ends it."""
 
-    def __init__(self, *arguments: object, folder: Path, port: int = 0) -> None:
-        command = [sys.executable, "-m", "seqpa", "teach", *map(str, arguments)]
+    def __init__(
+        self,
+        *arguments: object,
+        before: Callable[[], None] | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        self.errors = tempfile.TemporaryFile("w+b")  # noqa: SIM115
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "PYTHONUNBUFFERED": "1"}
         self.process = subprocess.Popen(
-            [*command, "--no-browser", "--port", str(port)],
+            [sys.executable, "-m", "seqpa", "teach", *map(str, arguments), "--no-browser"],
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": str(PACKAGE), "PYTHONUNBUFFERED": "1"},
-            cwd=folder,
+            stderr=self.errors,
+            env=environment,
+            cwd=folder or tempfile.gettempdir(),  # not in the sources: they would come first
             text=True,
+            preexec_fn=before,
         )
+        self.token: str | None = None
+        self.lines: list[str] = []
         assert self.process.stdout is not None
-        self.links: dict[str, str] = {}
         for line in self.process.stdout:
-            if line.startswith("the link for "):
-                self.links[line.split()[3].rstrip(",")] = line.rsplit(" ", 1)[1].strip()
-            if " at http://" in line:
-                self.link = line.split(" at ")[1].split()[0]
+            self.lines.append(line.strip())
+            if line.startswith("teaching "):
                 break
         else:
-            raise AssertionError("seqpa teach did not begin")
-        self.url = self.link.partition("#")[0]
+            raise AssertionError("\n".join(self.lines) + self.error)
+        self.link = line.split(" at ")[1].split()[0]
+        self.url, _, token = self.link.partition("#token=")
+        self.token = token or None
         self.port = int(self.url.rstrip("/").rpartition(":")[2])
+
+    @property
+    def links(self) -> dict[str, str]:
+        """The links of others, by their names."""
+        told = [line.split() for line in self.lines if line.startswith("the link for ")]
+        return {words[3].rstrip(","): words[-1] for words in told}
 
     def __enter__(self) -> Teaching:
         return self
@@ -80,85 +66,52 @@ class Teaching:
     def __exit__(self, *_: object) -> None:
         self.end()
 
+    @property
+    def error(self) -> str:
+        self.errors.seek(0)
+        return self.errors.read().decode()
+
     def end(self, by: int = signal.SIGTERM) -> int:
         """Ask it to end; its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(by)
         try:
-            return self.process.wait(timeout=40)
+            return self.process.wait(timeout=60)
         finally:
             self.process.kill()
             if self.process.stdout is not None:
                 self.process.stdout.close()
 
+    def ask(self, path: str, body: Any = None, **headers: str) -> Answer:
+        """One request on a connection of its own; a body that is no bytes is sent as JSON."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            if body is not None and not isinstance(body, bytes):
+                body = json.dumps(body).encode()
+            told = {"content-type": "application/json"} if body is not None else {}
+            if self.token is not None:
+                told["authorization"] = f"Bearer {self.token}"
+            told |= {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request("GET" if body is None else "POST", path, body, told)
+            answer = connection.getresponse()
+            found = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, found, answer.read())
+        finally:
+            connection.close()
 
-class Hand:
-    """Labels on an open page, with the keyboard alone."""
+    def get(self, path: str) -> Any:
+        answer = self.ask(path)
+        assert answer.status == 200, answer.body
+        return answer.json
 
-    def __init__(self, page: Any) -> None:
-        self.page = page
+    def do(self, what: str, **body: Any) -> Any:
+        """The answer to a request that is right."""
+        answer = self.ask(f"/api/{what}", {"request": str(uuid4()), **body})
+        assert answer.status == 200, answer.body
+        return answer.json
 
-    def press(self, *keys: str) -> None:
-        for key in keys:
-            self.page.keyboard.press(key)
 
-    def idle(self) -> None:
-        """Wait until the page has had its answers."""
-        self.page.wait_for_selector("[aria-busy=true]", state="detached")
-
-    def tokens(self) -> list[str]:
-        return self.page.eval_on_selector_all(
-            "#sentence .token", "all => all.map(t => t.innerText)"
-        )
-
-    def spans(self) -> list[Span]:
-        """The spans that are shown."""
-        found = self.page.eval_on_selector_all(
-            "#sentence mark",
-            "all => all.map(m => { "
-            "const t = [...m.querySelectorAll('.token')].map(t => +t.dataset.at); "
-            "return [t[0], t.at(-1) + 1, m.querySelector('.type').textContent] })",
-        )
-        return [(start, end, label) for start, end, label in found]
-
-    def cursor(self) -> int:
-        return int(self.page.get_attribute("#sentence .token.cursor", "data-at"))
-
-    def go(self, at: int) -> None:
-        """Move the cursor to a word."""
-        by = at - self.cursor()
-        self.press(*["ArrowRight" if by > 0 else "ArrowLeft"] * abs(by))
-
-    def select(self, start: int, end: int) -> None:
-        """Select just these words."""
-        self.go(start)
-        if end - start > 1:
-            self.press(*["Shift+ArrowRight"] * (end - start - 1))
-        elif any(s <= start < e and e - s > 1 for s, e, _ in self.spans()):
-            self.press("Space")
-
-    def correct(self, wanted: list[Span], keys: dict[str, str]) -> None:
-        """Correct what is shown, until it is what is wanted."""
-        for _ in range(20):
-            shown = self.spans()
-            missing = [span for span in wanted if span not in shown]
-            extra = [span for span in shown if span not in wanted]
-            if missing:
-                start, end, label = missing[0]
-                self.select(start, end)
-                self.press(keys[label])
-            elif extra:
-                self.go(extra[0][0])
-                self.press("0")
-            else:
-                return
-            self.idle()
-        raise AssertionError(f"{wanted} cannot be made of {self.spans()}")
-
-    def label(self, keys: dict[str, str]) -> None:
-        """Correct a sentence of `sentences` and accept it."""
-        self.correct(gold(self.tokens()), keys)
-        before = self.page.inner_text("#counts")
-        self.press("Enter")
-        self.idle()
-        assert self.page.inner_text("#counts") != before
+def text_file(folder: Path, text: str = TEXT) -> Path:
+    path = folder / "a.txt"
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from browser import browser, serious_faults
+from hands import Hand, gold, sentences
 from served import until
-from taught import Hand, Teaching, gold, sentences
+from taught import Teaching
 
 from seqpa import SequenceTagger
 from seqpa.data import read
@@ -311,7 +312,7 @@ def test_without_its_server_nothing_is_lost(chromium: Any, tmp_path: Path) -> No
         hand.press("Enter")
         page.wait_for_selector("#banner:not([hidden])")
         assert "What you entered is kept" in page.inner_text("#banner-text")
-        with Teaching("a.seqpa", folder=tmp_path, port=server.port):
+        with Teaching("a.seqpa", "--port", server.port, folder=tmp_path):
             page.click("#banner-try")
             page.wait_for_selector("#banner", state="hidden")
             hand.idle()

@@ -26,7 +26,8 @@ HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]
 sys.path.insert(0, str(PROJECT / "tests"))
 from browser import ARGUMENTS, browser_path  # noqa: E402
-from taught import Hand, Teaching  # noqa: E402
+from hands import Hand  # noqa: E402
+from taught import Teaching  # noqa: E402
 
 SIZE = {"width": 1000, "height": 520}
 LABELS = ["person", "company", "city", "country", "team"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqpa.cli.screen import is_terminal, screen
+from seqpa.cli.screen import screen
 from seqpa.errors import SeqpaError
 
 if TYPE_CHECKING:
@@ -161,10 +160,6 @@ def teach(
 
     _check_serving()
     language_of(language)
-    if strategy is not None:
-        from seqpa.sequence.select import check_strategy
-
-        check_strategy(strategy)
     names = [name.strip() for name in labels.split(",")] if labels else []
     if existing is not None:
         if model is not None or project is not None or names:
@@ -315,7 +310,7 @@ def _serve(
         host=host,
         port=port,
         hosts=tuple(hosts),
-        quiet=screen().quiet or (is_terminal(sys.stderr) and not screen().verbose),
+        quiet=not screen().verbose,
     )
 
     def ready(address: str) -> None:

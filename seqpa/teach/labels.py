@@ -107,7 +107,7 @@ class LabelSet:
         return self.names.index(name)
 
     def _new(self, name: Any) -> str:
-        if not isinstance(name, str) or not name or name != name.strip():
+        if not isinstance(name, str) or not name.isprintable() or not name == name.strip() != "":
             raise SeqpaError(f"{name!r} is no name for a label: give a word")
         if name in self.names:
             raise SeqpaError(f"there is a label {name!r} already")

@@ -14,9 +14,11 @@ from seqpa.errors import SeqpaError
 from seqpa.model import read_model
 from seqpa.opening import open_model
 from seqpa.schemes import OUTSIDE
+from seqpa.sequence.select import check_strategy
 from seqpa.sequence.tagger import SequenceTagger
 from seqpa.teach.files import read_sentences
-from seqpa.teach.model import TaughtModel
+from seqpa.teach.labels import LabelSet
+from seqpa.teach.model import KINDS, TaughtModel
 from seqpa.teach.queue import STRATEGY
 from seqpa.teach.store import Event, Sentence, Store
 from seqpa.teach.team import SHARE
@@ -136,6 +138,9 @@ def create(
     """
     if given not in GIVEN:
         raise SeqpaError(f"given is {given!r}: choose one of {', '.join(GIVEN)}")
+    if kind is not None and kind not in KINDS:
+        raise SeqpaError(f"kind is {kind!r}: choose {' or '.join(KINDS)}")
+    check_strategy(strategy)
     data = None if model is None else _bytes(Path(model))
     tagger = None if data is None else _tagger(data, Path(str(model)))
     if tagger is not None and kind is None:
@@ -152,6 +157,7 @@ def create(
     own = list(dict.fromkeys(own))
     if not own:
         raise SeqpaError("there are no labels yet: say which, for example --labels PER,ORG,LOC")
+    LabelSet(own)  # names that cannot be are told before anything is made
     with_labels = sum(one.given is not None for one in found.sentences)
     if given == "auto":
         given = "labelled" if with_labels < len(found.sentences) else "proposed"

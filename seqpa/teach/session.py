@@ -120,7 +120,8 @@ class Session:
             self.background.close()
         with self._lock:
             try:
-                self.learned.keep(self.store, always=True)
+                with suppress(SeqpaError):  # a full disk, or closed already: it can be made again
+                    self.learned.keep(self.store, always=True)
             finally:
                 self.store.close()
 

@@ -1,0 +1,358 @@
+"""`seqpa teach` over HTTP and as a command: the contract with its page, and hostile input."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from served import until
+from taught import Teaching, text_file
+
+from seqpa.cli import main
+
+XSS = '<img src=x onerror="alert(1)"><script>alert(2)</script>'
+
+
+@pytest.fixture(scope="module")
+def teaching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Teaching]:
+    folder = tmp_path_factory.mktemp("teaching")
+    project = folder / "a.seqpa"
+    text = text_file(folder)
+    with Teaching(text, "--labels", "PER,LOC", "--user", "ann", "--project", project) as found:
+        yield found
+
+
+def test_the_page_and_its_headers(teaching: Teaching) -> None:
+    answer = teaching.ask("/")
+    assert answer.status == 200
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    answer = teaching.ask("/api/project")
+    assert answer.headers["cache-control"] == "no-store"
+    project = answer.json
+    assert (project["name"], project["kind"], project["user"], project["team"]) == (
+        "a", "spans", "ann", False,
+    )  # fmt: skip
+    assert [label["name"] for label in project["labels"]][:2] == ["PER", "LOC"]
+    assert {"name", "light", "dark"} == set(project["palette"][0])
+
+
+def test_a_whole_session(tmp_path: Path) -> None:
+    project = tmp_path / "a.seqpa"
+    with Teaching(
+        text_file(tmp_path), "--labels", "PER,LOC", "--user", "ann", "--project", project
+    ) as teaching:
+        task = teaching.do("next")["task"]
+        assert task["text"][slice(*task["offsets"][0])] == task["tokens"][0]
+        proposed = teaching.ask(
+            "/api/propose", {"sentence": task["sentence"], "confirmed": [[0, 1, "LOC"]]}
+        ).json
+        assert proposed["annotation"]["spans"][0] == [0, 1, "LOC"]
+        assert set(proposed) == {"annotation", "sure", "unsure"}
+        for _ in range(4):
+            answer = teaching.do(
+                "accept", sentence=task["sentence"], annotation={"spans": [[0, 1, "PER"]]},
+                seconds=1.5, keys=3, proposed=task["annotation"], clock=task["clock"],
+            )  # fmt: skip
+            task = answer["task"]
+        assert answer["counts"]["labelled"] == 4
+        assert set(answer["taught"]) == {"wrong_tokens", "cost", "tau"}
+        left = task["sentence"]
+        assert teaching.do("partial", sentence=left, confirmed=[[0, 1, None]], seconds=1, keys=1)
+        task = teaching.do("skip", sentence=left)["task"]
+        flagged = task["sentence"]
+        assert teaching.do("flag", sentence=flagged, note="odd")["counts"]["flagged"] == 1
+        again = teaching.do("labels", action="add", name="ORG", key="x", colour="teal")
+        assert again["labels"][-1] == {"name": "ORG", "key": "x", "colour": "teal"}
+        assert again["again"] == 4
+        assert teaching.do("undo")["undone"] == "labels"
+        teaching.do("labels", action="rename", old="PER", new="WHO")
+        teaching.do("guidelines", text="Names of people and places.")
+        assert teaching.ask("/api/strategy", {"strategy": "entropy"}).json["strategy"] == "entropy"
+        found = teaching.get("/api/sentences?filter=labelled&label=WHO&limit=2")
+        assert (found["total"], len(found["rows"])) == (4, 2)
+        number = found["rows"][0]["sentence"]
+        assert teaching.get(f"/api/sentences/{number}")["why"] == "asked"
+        change = {"from": "WHO", "to": "LOC"}
+        assert teaching.do("repair", sentences=[number], change=change)["changed"] == 1
+        assert teaching.do("settle", sentence=number, annotation={"spans": []})["event"]
+        assert teaching.get("/api/progress")["counts"]["labelled"] == 4
+        assert teaching.get("/api/team")["users"][0]["name"] == "ann"
+        assert teaching.ask("/api/release", {"sentence": flagged}).status == 200
+        exported = teaching.ask("/api/export?format=jsonl")
+        assert exported.headers["content-disposition"] == "attachment; filename*=UTF-8''a.jsonl"
+        assert len(exported.body.splitlines()) == 4
+        status = teaching.end(signal.SIGINT)
+        assert (status, teaching.error) == (0, "")
+    with Teaching(project, "--user", "ann") as teaching:
+        about = teaching.get("/api/project")
+        assert about["guidelines"] == "Names of people and places."
+        assert about["counts"]["labelled"] == 4
+        assert teaching.end() == 0
+
+
+def test_full_training_runs_in_the_background_and_as_a_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = text_file(tmp_path, " ".join(f"Ada{i % 3} went to Rome{i % 4} ." for i in range(40)))
+    project = tmp_path / "names.seqpa"
+    with Teaching(text, "--labels", "PER,LOC", "--project", project) as teaching:
+        assert teaching.get("/api/train")["state"] == "idle"
+        nothing = teaching.do("train")
+        assert nothing["state"] == "running"
+        failed = until(lambda: _unless_running(teaching))
+        assert failed["state"] == "failed"
+        assert "no sentence of it is labelled yet" in failed["message"]
+        for number in range(40):
+            spans = [[0, 1, "PER"], [3, 4, "LOC"]]
+            teaching.do("accept", sentence=number, annotation={"spans": spans})
+        body = {"request": "one"}
+        assert teaching.ask("/api/train", body).json["state"] == "running"
+        teaching.do("train")  # one at a time
+        done = until(lambda: _unless_running(teaching))
+        assert teaching.ask("/api/train", body).json["state"] == "done"  # the same request
+    assert (done["state"], done["metric"]) == ("done", "F1")
+    assert done["score"] > 0.9
+    model = tmp_path / "names.safetensors"
+    assert done["model"] == str(model)
+    assert main(["tag", str(model), "--format", "text", str(text)]) == 0
+    assert "B-LOC" in capsys.readouterr().out
+    other = tmp_path / "other.safetensors"
+    assert main(["teach", str(project), "--train", "-o", str(other)]) == 0
+    assert "held out: F1" in capsys.readouterr().out
+    assert main(["tag", str(other), "--format", "text", str(text)]) == 0
+    target = tmp_path / "out.conll"
+    assert main(["teach", str(project), "--export", "conll", "-o", str(target)]) == 0
+    assert "40 labelled sentences" in capsys.readouterr().out
+    assert target.read_text(encoding="utf-8").startswith("Ada0\tB-PER\nwent\tO\n")
+    config = tmp_path / "seqpa.yaml"
+    config.write_text(
+        f"data: {{format: teach, train: {project}}}\nfeatures: {{preset: ner}}\n"
+        f"learner: {{epochs: 2}}\noutput: {{model: {tmp_path / 'third.safetensors'}}}\n"
+    )
+    assert main(["train", str(config)]) == 0
+
+
+def _unless_running(teaching: Teaching) -> Any:
+    state = teaching.get("/api/train")
+    return state if state["state"] != "running" else None
+
+
+# A team
+
+
+def test_a_team_comes_in_by_tokens_alone(tmp_path: Path) -> None:
+    project = tmp_path / "a.seqpa"
+    with Teaching(
+        text_file(tmp_path), "--labels", "PER", "--user", "ann", "--add-user", "bob",
+        "--project", project, "--share", "1",
+    ) as teaching:  # fmt: skip
+        link = next(line for line in teaching.lines if line.startswith("the link for bob"))
+        bob = link.rpartition("#token=")[2]
+        assert bob.encode() not in project.read_bytes()
+        about = teaching.get("/api/project")
+        assert (about["team"], about["user"], about["users"]) == (True, "ann", ["ann", "bob"])
+        for header in ("", "Bearer", "Bearer nobody", f"Basic {bob}", "Bearer \xff"):
+            answer = teaching.ask("/api/project", authorization=header)
+            assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
+        assert teaching.ask("/", authorization="").status == 200
+        task = teaching.do("next")["task"]
+        own = f"Bearer {bob}"
+        assert teaching.ask("/api/project", authorization=own).json["user"] == "bob"
+        body = {"request": "r", "sentence": task["sentence"], "annotation": {"spans": []}}
+        answer = teaching.ask("/api/accept", body, authorization=own)
+        assert answer.status == 409
+        assert answer.json["detail"] == "ann is at this sentence now: go on with another one"
+        teaching.do("accept", sentence=task["sentence"], annotation={"spans": []})
+        second = teaching.ask("/api/next", {"request": "s"}, authorization=own).json["task"]
+        assert (second["sentence"], second["why"]) == (task["sentence"], "second")
+
+
+def test_others_need_users(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = tmp_path / "a.seqpa"
+    arguments = ["teach", str(text_file(tmp_path)), "--labels", "PER", "--project", str(project)]
+    assert main([*arguments, "--host", "0.0.0.0", "--no-browser"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("seqpa: error: --host 0.0.0.0: others can reach it")
+    assert told.count("\n") == 1
+
+
+# Hostile input
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("next", b""),
+        ("next", b"{"),
+        ("next", b"[]"),
+        ("next", b'{"request": 1}'),
+        ("next", b'{"request": ""}'),
+        ("next", b'{"request": "a", "more": 1}'),
+        ("next", b'{"request": "\xff"}'),
+        ("next", b'{"request": "' + b"a" * 200 + b'"}'),
+        ("next", b"[" * 100_000),
+        ("accept", b'{"request": "a", "sentence": -1, "annotation": {"spans": []}}'),
+        ("accept", b'{"request": "a", "sentence": 1e3, "annotation": {"spans": []}}'),
+        ("accept", b'{"request": "a", "sentence": 99999, "annotation": {"spans": []}}'),
+        ("accept", b'{"request": "a", "sentence": 1' + b"0" * 50 + b', "annotation": {}}'),
+        ("accept", b'{"request": "a", "sentence": 0, "annotation": {"spans": [[0, 1]]}}'),
+        ("accept", b'{"request": "a", "sentence": 0, "annotation": {"spans": [1]}}'),
+        ("accept", b'{"request": "a", "sentence": 0, "annotation": {"spans": {"a": 1}}}'),
+        ("accept", b'{"request": "a", "sentence": 0, "annotation": {"spans": [[0, 1e99, "PER"]]}}'),
+        ("accept", b'{"request": "a", "sentence": 0, "annotation": {"spans": [[true, 2, "PER"]]}}'),
+        ("accept", b'{"request": "a", "sentence": 0, "annotation": {"spans": [[0, 1, ["PER"]]]}}'),
+        ("accept", b'{"request": "a", "sentence": 0, "annotation": {"spans": [[0, 1, {}]]}}'),
+        ("accept", b'{"request": "a", "sentence": 0, "annotation": {"spans": [[0, 1, "NO"]]}}'),
+        ("accept", b'{"request":"a","sentence":0,"annotation":{"spans":[[0,1,"\\ud800"]]}}'),
+        ("accept", b'{"request": "a", "sentence": 0, "annotation": {"labels": []}}'),
+        ("accept", b'{"request": "a", "sentence": 0, "annotation": {"spans": []}, "seconds": NaN}'),
+        ("accept", b'{"request": "a", "sentence": 0, "annotation": {"spans": []}, "keys": -1}'),
+        ("propose", b'{"sentence": 0, "confirmed": [[0, 2, "PER"], [1, 3, null]]}'),
+        ("propose", b'{"sentence": 0, "confirmed": 5}'),
+        ("propose", b'{"sentence": 0, "confirmed": [[0, 1, ["PER"]]]}'),
+        ("partial", b'{"request": "a", "sentence": 0, "confirmed": [[[], 1, null]]}'),
+        ("skip", b'{"request": "a"}'),
+        ("flag", b'{"request": "a", "sentence": 0, "note": 5}'),
+        ("undo", b'{"request": null}'),
+        ("labels", b'{"request": "a", "action": "explode"}'),
+        ("labels", b'{"request": "a", "action": "add"}'),
+        ("labels", b'{"request": "a", "action": "add", "name": " "}'),
+        ("labels", b'{"request": "a", "action": "add", "name": "X", "key": "xx"}'),
+        ("labels", b'{"request": "a", "action": "add", "name": "X", "colour": "url(x)"}'),
+        ("labels", b'{"request": "a", "action": "rename", "old": "PER"}'),
+        ("labels", b'{"request": "a", "action": "merge", "old": "PER", "into": "PER"}'),
+        ("guidelines", b'{"request": "a", "text": "' + b"a" * 100_001 + b'"}'),
+        ("guidelines", b'{"request": "a", "text": "' + b"a" * 2_000_000 + b'"}'),
+        ("strategy", b'{"strategy": "x"}'),
+        ("repair", b'{"request": "a", "sentences": [], "change": "model"}'),
+        ("repair", b'{"request": "a", "sentences": [0], "change": "models"}'),
+        ("repair", b'{"request": "a", "sentences": [0], "change": {"from": "PER"}}'),
+        ("repair", b'{"request": "a", "sentences": [99999], "change": "model"}'),
+        ("settle", b'{"request": "a", "sentence": 0, "annotation": {"spans": []}}'),
+        ("release", b'{"sentence": 99999}'),
+        ("nothing", b"{}"),
+    ],
+)  # fmt: skip
+def test_hostile_bodies_are_refused_and_change_nothing(
+    teaching: Teaching, path: str, body: bytes
+) -> None:
+    before = teaching.get("/api/project")
+    answer = teaching.ask(f"/api/{path}", body)
+    assert 400 <= answer.status < 500, answer.body
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert set(answer.json) == {"type", "title", "status", "detail"}
+    assert answer.json["detail"]
+    assert len(answer.body) < 2_000
+    assert teaching.get("/api/project") == before
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "sentences/x", "sentences/-1", "sentences/99999", "sentences/" + "1" * 400,
+        "sentences?filter=x", "sentences?limit=0", "sentences?limit=1000", "sentences?offset=-1",
+        "sentences?offset=x", "sentences?more=1", "export?format=exe", "export?format=../../x",
+        "accept", "nothing", "sentences/../../x",
+    ],
+)  # fmt: skip
+def test_hostile_addresses_are_refused(teaching: Teaching, path: str) -> None:
+    answer = teaching.ask(f"/api/{path}")
+    assert 400 <= answer.status < 500, answer.body
+    assert answer.json["detail"]
+
+
+def test_other_web_pages_can_do_nothing(teaching: Teaching) -> None:
+    body = {"request": "a"}
+    assert teaching.ask("/api/next", body, origin="https://evil.example").status == 403
+    assert teaching.ask("/api/next", body, origin="null").status == 403
+    assert teaching.ask("/api/next", body, host="evil.example").status == 421
+    for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
+        assert teaching.ask("/api/next", body, content_type=kind).status == 415
+    own = f"http://127.0.0.1:{teaching.port}"
+    host = f"127.0.0.1:{teaching.port}"
+    assert teaching.ask("/api/next", body, origin=own, host=host).status == 200
+
+
+def test_texts_and_labels_pass_through_as_data(tmp_path: Path) -> None:
+    text = text_file(tmp_path, f"{XSS} Ada.\n\n\u202eRome\u202c \x07 \u2028 So it is.")
+    with Teaching(text, "--labels", "PER,<b>X</b>", "--project", tmp_path / "a.seqpa") as teaching:
+        rows = teaching.get("/api/sentences")["rows"]
+        assert any("<script>alert(2)</script>" in row["text"] for row in rows)
+        label = "<script>alert(3)</script>"
+        teaching.do("labels", action="add", name=label)
+        teaching.do("flag", sentence=0, note=XSS)
+        teaching.do("guidelines", text=XSS)
+        told = teaching.do("accept", sentence=0, annotation={"spans": [[0, 1, label]]})
+        assert told["counts"]["labelled"] == 1
+        answer = teaching.ask("/api/sentences/0")
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.json["flag"] == XSS
+        assert answer.json["annotation"] == {"spans": [[0, 1, label]]}
+        assert teaching.get("/api/project")["guidelines"] == XSS
+        assert (
+            json.loads(teaching.ask("/api/export?format=jsonl").body)["labels"][0] == f"B-{label}"
+        )
+
+
+# The command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["none.txt", "--labels", "PER"], "none.txt"),
+        (["none.seqpa"], "there is no such project"),
+        (["a.txt"], "there are no labels yet"),
+        (["a.txt", "--labels", "PER,,LOC"], "'' is no name for a label"),
+        (["a.txt", "--labels", "PER", "--kind", "words"], "kind"),
+        (["a.txt", "--labels", "PER", "--given", "some"], "given is 'some'"),
+        (["a.txt", "--labels", "PER", "--strategy", "margins"], "did you mean 'margin'"),
+        (["a.txt", "--labels", "PER", "--language", "klingon"], "klingon"),
+        (["a.txt", "--labels", "PER", "--model", "a.txt"], "a.txt"),
+        (["a.txt", "--labels", "PER", "-o", "b"], "-o FILE goes with"),
+        (["a.txt", "--train"], "seqpa teach PROJECT --train -o FILE"),
+        (["a.txt", "--export", "conll"], "seqpa teach PROJECT --export FORMAT -o FILE"),
+    ],
+)
+def test_mistakes_are_one_line_and_leave_nothing(
+    arguments: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    text_file(tmp_path)
+    assert main(["teach", *arguments, "--no-browser"]) == 2
+    captured = capsys.readouterr().err
+    assert captured.startswith("seqpa: error: ")
+    assert captured.count("\n") == 1
+    assert told in captured
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_project_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text_file(tmp_path)
+    target = tmp_path / "a.seqpa"
+    target.write_text("mine")
+    arguments = ["teach", str(tmp_path / "a.txt"), "--labels", "PER", "--project", str(target)]
+    assert main([*arguments, "--no-browser"]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert target.read_text() == "mine"
+
+
+def test_help_is_there_without_the_server() -> None:
+    code = (
+        "import sys; sys.modules['fastapi'] = None; from seqpa.cli import main\n"
+        "assert main(['teach', '--help']) == 0\n"
+        "assert 'seqpa.teach.session' not in sys.modules and 'numpy' not in sys.modules\n"
+        "sys.exit(main(['teach', __file__ or 'a', '--labels', 'X']))"
+    ).replace("__file__ or 'a'", repr(__file__))
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.returncode == 2, found.stderr
+    assert 'teach needs fastapi: pip install "seqpa[serve]"' in found.stderr
