@@ -74,6 +74,7 @@ CONTENTS = {
             "report",
             "notebooks",
             "serving",
+            "teach-backends",
         ],
         "Coming from": [
             "migrating-from-sklearn-crfsuite",
