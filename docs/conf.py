@@ -61,6 +61,7 @@ napoleon_use_ivar = True
 CONTENTS = {
     "index": {
         "Guides": [
+            "teach",
             "guide-data",
             "guide-pos",
             "guide-ner",

@@ -23,7 +23,12 @@ They left Paris for Rome. Ada and Bob met there. Bob paid Ada. Paris is far. Lyo
 class Teaching:
     """A running `seqpa teach`; `with` ends it."""
 
-    def __init__(self, *arguments: object, before: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        *arguments: object,
+        before: Callable[[], None] | None = None,
+        folder: Path | None = None,
+    ) -> None:
         self.errors = tempfile.TemporaryFile("w+b")  # noqa: SIM115
         environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "PYTHONUNBUFFERED": "1"}
         self.process = subprocess.Popen(
@@ -31,7 +36,7 @@ class Teaching:
             stdout=subprocess.PIPE,
             stderr=self.errors,
             env=environment,
-            cwd=tempfile.gettempdir(),  # in the project's folder its sources would come first
+            cwd=folder or tempfile.gettempdir(),  # not in the sources: they would come first
             text=True,
             preexec_fn=before,
         )
@@ -44,9 +49,16 @@ class Teaching:
                 break
         else:
             raise AssertionError("\n".join(self.lines) + self.error)
-        address, _, token = line.split(" at ")[1].split()[0].partition("#token=")
+        self.link = line.split(" at ")[1].split()[0]
+        self.url, _, token = self.link.partition("#token=")
         self.token = token or None
-        self.port = int(address.rstrip("/").rpartition(":")[2])
+        self.port = int(self.url.rstrip("/").rpartition(":")[2])
+
+    @property
+    def links(self) -> dict[str, str]:
+        """The links of others, by their names."""
+        told = [line.split() for line in self.lines if line.startswith("the link for ")]
+        return {words[3].rstrip(","): words[-1] for words in told}
 
     def __enter__(self) -> Teaching:
         return self

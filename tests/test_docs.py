@@ -46,7 +46,7 @@ _NAMED = re.compile(r"# file: (\S+)\n")
 # What installs, downloads, tests or serves until it is ended is not for a test to run.
 _NOT_RUN = re.compile(
     r"\bpip\b|\bgit\b|\bvenv\b|nltk\.downloader|\bpytest\b|sphinx-build|\bruff\b|\bmypy\b"
-    r"|pre-commit|benchmarks/|setup\.py|-m build|\.ci/|^cd |^#|^export |^\.|^seqpa serve"
+    r"|pre-commit|benchmarks/|setup\.py|-m build|\.ci/|^cd |^#|^export |^\.|^seqpa (serve|teach)"
 )
 
 

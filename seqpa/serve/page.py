@@ -11,8 +11,10 @@ from fastapi import FastAPI, Request, Response
 # Addresses, and the files and media types behind them.
 _FILES = {
     "/": ("page.html", "text/html; charset=utf-8"),
+    "/base.css": ("base.css", "text/css; charset=utf-8"),
     "/page.css": ("page.css", "text/css; charset=utf-8"),
     "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+    "/node.js": ("node.js", "text/javascript; charset=utf-8"),
     "/reading.js": ("reading.js", "text/javascript; charset=utf-8"),
     "/why.js": ("why.js", "text/javascript; charset=utf-8"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),

@@ -14,7 +14,7 @@ from seqpa.errors import SeqpaError, did_you_mean
 ACTIONS = ("add", "rename", "merge", "recolour", "rekey")
 _COLOURS = tuple(colour.name for colour in PALETTE)
 # Keys that the page has a use for: they are given to labels only on request.
-_TAKEN = frozenset("hjklusfg?")
+_TAKEN = frozenset("hjklusfgn?0,./ ")
 
 
 class Label(NamedTuple):
@@ -73,7 +73,7 @@ class LabelSet:
             name = self._new(change.get("name"))
             key = self._key(change.get("key") or "") or self._free_key(name)
             colour = change.get("colour")
-            found = self._colour(colour) if colour else colours([name])[name].name
+            found = self._colour(colour) if colour else self._free_colour(name)
             self._labels.append(Label(name, key, found))
         elif action == "rename":
             at = self._at(change.get("old"))
@@ -124,6 +124,12 @@ class LabelSet:
         if colour not in _COLOURS:
             raise SeqpaError(f"colour is {colour!r}: choose one of {', '.join(_COLOURS)}")
         return str(colour)
+
+    def _free_colour(self, name: str) -> str:
+        """The name's own colour, or where labels have it already, the next that fewest have."""
+        first = _COLOURS.index(colours([name])[name].name)
+        used = [label.colour for label in self._labels]
+        return min([*_COLOURS[first:], *_COLOURS[:first]], key=used.count)
 
     def _free_key(self, name: str) -> str:
         used = {label.key for label in self._labels} | _TAKEN

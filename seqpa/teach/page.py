@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from fastapi import FastAPI
 
-from seqpa.serve.page import served
+from seqpa.serve.page import asset, served
 
 _TYPES = {
     "html": "text/html; charset=utf-8",
@@ -15,6 +15,8 @@ _TYPES = {
     "svg": "image/svg+xml",
 }
 _FIRST = "teach.html"
+# What the service's page has as well.
+_SHARED = ("base.css", "node.js", "reading.js", "icon.svg")
 
 
 def add_page(app: FastAPI) -> list[str]:
@@ -29,12 +31,15 @@ def add_page(app: FastAPI) -> list[str]:
     list of str
         Their addresses.
     """
-    found = {}
+    contents = {name: asset(name) for name in _SHARED}
     for one in files("seqpa.teach").joinpath("assets").iterdir():
-        ending = one.name.rpartition(".")[2]
+        contents[one.name] = one.read_bytes()
+    found = {}
+    for name, content in contents.items():
+        ending = name.rpartition(".")[2]
         if ending in _TYPES:
-            address = "/" if one.name == _FIRST else f"/assets/{one.name}"
-            found[address] = served(one.read_bytes(), _TYPES[ending])
+            address = "/" if name == _FIRST else f"/assets/{name}"
+            found[address] = served(content, _TYPES[ending])
     for address, route in sorted(found.items()):
         app.add_api_route(address, route, methods=["GET", "HEAD"], include_in_schema=False)
     return sorted(found)

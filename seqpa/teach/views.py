@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 from seqpa import __version__
@@ -60,6 +61,13 @@ class Views:
         self._browser = Browser(project.kind, project.sentences, learned, project.cells)
         self._differences = -1, 0
 
+    def _identity(self) -> str:
+        """Tells this project from others, to pages that keep what was not sent yet."""
+        sentences = self.project.sentences
+        ends = [sentences[i].text for i in (0, -1)] if sentences else []
+        told = repr((self.name, len(sentences), ends))
+        return sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
     def about(self, user: str) -> Answer:
         """The project, as a page needs it at first.
 
@@ -74,6 +82,7 @@ class Views:
         with self._lock:
             return {
                 "name": self.name,
+                "id": self._identity(),
                 "kind": self.project.kind,
                 "user": user,
                 "team": bool(self.team.names),

@@ -2,8 +2,9 @@
 //
 // Words, labels and names are only ever set as text, never as HTML.
 
+import { node } from "./node.js";
 import { asConll, asHtml, asJson, counts, moved, packed, paragraphs, positions, numbers, sentencesOf, unpacked, wellFormed } from "./reading.js";
-import { classOfKind, classOfLabel, node, whyNode } from "./why.js";
+import { classOfKind, classOfLabel, whyNode } from "./why.js";
 
 const PAUSE = 30; // milliseconds between a key and the question
 const RUN = 8000; // so many characters are asked about at once
@@ -537,9 +538,11 @@ function useModel(card) {
   state.card = card;
   $("model").value = card.name;
   const colours = Object.values(card.colours).map((one) => Object.fromEntries(Object.entries(one).filter(([, value]) => COLOUR.test(value))));
-  const rules = colours.map((one, i) => `.kind-${i} { --ground: ${one.ground}; --label-ink: ${one.ink} }`);
-  const dark = colours.map((one, i) => `.kind-${i} { --ground: ${one.dark_ground}; --label-ink: ${one.dark_ink} }`);
-  sheet.replaceSync(`${rules.join("\n")} @media (prefers-color-scheme: dark) { ${dark.join("\n")} }`);
+  const rules = colours.map(
+    (one, i) =>
+      `.kind-${i} { --ground: light-dark(${one.ground}, ${one.dark_ground}); --label-ink: light-dark(${one.ink}, ${one.dark_ink}) }`,
+  );
+  sheet.replaceSync(rules.join("\n"));
   $("about").textContent = `${card.file}, version ${card.version}.`;
   explained = "";
   reading.replaceChildren();

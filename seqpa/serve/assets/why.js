@@ -3,17 +3,7 @@
 // A view has the model's card, whether the word's label is fixed, whether any label of its sentence
 // is, and what buttons do: close(), fix(label or null), take(rank of a reading).
 
-// A node, made of text and other nodes.
-export function node(name, attributes = {}, ...inner) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else if (key === "class") made.className = value;
-    else if (value !== null && value !== false) made.setAttribute(key, value === true ? "" : value);
-  }
-  made.append(...inner);
-  return made;
-}
+import { node } from "./node.js";
 
 export function classOfKind(card, kind) {
   const at = Object.keys(card.colours).indexOf(kind);

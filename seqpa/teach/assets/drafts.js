@@ -1,0 +1,47 @@
+// What is entered for a sentence and not yet accepted, kept in the tab's storage over a reload.
+
+let prefix = "seqpa draft";
+
+export function useProject(project) {
+  prefix = `seqpa draft ${project}`;
+}
+
+const name = (sentence) => `${prefix} ${sentence}`;
+
+function read(key) {
+  try {
+    return JSON.parse(sessionStorage.getItem(key));
+  } catch {
+    return null;
+  }
+}
+
+/** The draft of a task, if it is of the same text. */
+export function draftOf(task) {
+  const draft = read(name(task.sentence));
+  return draft && draft.text === task.text ? draft : null;
+}
+
+export function keepDraft(task, draft) {
+  sessionStorage.setItem(name(task.sentence), JSON.stringify({ ...draft, text: task.text }));
+}
+
+export function dropDraft(sentence) {
+  sessionStorage.removeItem(name(sentence));
+}
+
+/** The sentence that this tab was at: a number, or null. */
+export const lastSentence = () => read(`${prefix} at`);
+
+export function setLastSentence(sentence) {
+  if (sentence === null) sessionStorage.removeItem(`${prefix} at`);
+  else sessionStorage.setItem(`${prefix} at`, JSON.stringify(sentence));
+}
+
+/** Some other text that is being written, and not yet saved. */
+export const keptText = (what) => sessionStorage.getItem(`${prefix} ${what}`);
+
+export function keepText(what, text) {
+  if (text === null) sessionStorage.removeItem(`${prefix} ${what}`);
+  else sessionStorage.setItem(`${prefix} ${what}`, text);
+}

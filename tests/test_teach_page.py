@@ -1,0 +1,484 @@
+"""The page of `seqpa teach` in a real browser: by keyboard, mouse and finger, alone and together,
+attacked, reloaded, without its server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import browser, serious_faults
+from hands import Hand, gold, sentences
+from served import until
+from taught import Teaching
+
+from seqpa import SequenceTagger
+from seqpa.data import read
+
+pytest.importorskip("fastapi", reason='needs the extra "serve"')
+pytest.importorskip("uvicorn", reason='needs the extra "serve"')
+
+KEYS = {"PER": "p", "LOC": "o"}
+ATTACK = '<img src=x onerror="window.pwned=1">'
+EVIL = f"Anna {ATTACK} <script>window.pwned=1</script> left Lyon.</main><b>x"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Teaching]:
+    """One project for all that needs no project of its own."""
+    folder = tmp_path_factory.mktemp("shared")
+    (folder / "a.txt").write_text("\n".join(sentences(60)) + "\n")
+    with Teaching("a.txt", "--labels", "PER,LOC", folder=folder) as one:
+        yield one
+
+
+class Tab:
+    """An open page, and all that went wrong in it."""
+
+    def __init__(self, chromium: Any, url: str, **options: Any) -> None:
+        self.context = chromium.new_context(accept_downloads=True, **options)
+        self.faults: list[str] = []
+        self.foreign: list[str] = []
+        self.url = url.partition("#")[0]
+        self.page = self.open(url)
+        self.hand = Hand(self.page)
+
+    def open(self, url: str) -> Any:
+        """Another tab of the same browser."""
+        page = self.context.new_page()
+        page.set_default_timeout(30_000)
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("console", self._heard)
+        page.on("dialog", lambda dialog: self.faults.append(dialog.message))
+        page.on(
+            "request",
+            lambda r: r.url.startswith((self.url, "blob:")) or self.foreign.append(r.url),
+        )
+        page.goto(url)
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    def _heard(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.faults.append(message.text)
+
+    def __enter__(self) -> Tab:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        clean = all(one.evaluate("window.pwned === undefined") for one in self.context.pages)
+        self.context.close()
+        if kind is None:
+            assert clean
+            assert not self.faults
+            assert not self.foreign
+
+    def ask(self, path: str) -> Any:
+        """What the server answers to the page."""
+        return self.page.evaluate("async (path) => (await fetch(path)).json()", path)
+
+    def counts(self) -> dict[str, int]:
+        return self.ask("/api/project")["counts"]
+
+    def said(self, word: str) -> None:
+        """Wait until the page says something with this in it."""
+        self.page.locator("#said", has_text=word).wait_for()
+
+    def save(self, path: Path, format: str) -> None:
+        """Export by the page."""
+        self.page.click("nav a[href='#model']")
+        with self.page.expect_download() as found:
+            self.page.click(f"[data-format={format}]")
+        found.value.save_as(path)
+
+
+def test_a_whole_session_by_keyboard(chromium: Any, tmp_path: Path) -> None:
+    for name, part in (("a", sentences(40)[:20]), ("b", sentences(40)[20:])):
+        (tmp_path / f"{name}.txt").write_text("\n".join(part) + "\n")
+    arguments = ("a.txt", "b.txt", "--labels", "PER,LOC", "--project", "names.seqpa")
+    # By chance alone, so that every sentence counts for the curve.
+    with (
+        Teaching(*arguments, "--strategy", "random", folder=tmp_path) as server,
+        Tab(chromium, server.url) as one,
+    ):
+        hand, page = one.hand, one.page
+        assert page.inner_text("#counts") == "0 of 40"
+        for _ in range(30):
+            hand.label(KEYS)
+        assert one.counts()["labelled"] == 30
+        # Undo goes back to the sentence as it was accepted, and before that as it was proposed.
+        left = hand.tokens()
+        hand.press("u")
+        one.said("Undone: the sentence is open again")
+        assert one.counts()["labelled"] == 29
+        assert hand.tokens() != left
+        hand.label(KEYS)
+        # A new label, at once in the bar and on its key
+        hand.press("n")
+        page.wait_for_selector("#labels-dialog[open]")
+        page.keyboard.type("DATE")
+        hand.press("Enter")
+        page.wait_for_selector("[data-label=DATE]")
+        hand.press("Escape")
+        while "May" not in hand.tokens():
+            hand.press("s")
+            hand.idle()
+        may = hand.tokens().index("May")
+        hand.correct(sorted([*gold(hand.tokens()), (may, may + 1, "DATE")]), {**KEYS, "DATE": "d"})
+        hand.press("f")
+        page.wait_for_selector("#flag-dialog[open]")
+        page.keyboard.type("is a month a date?")
+        hand.press("Enter")
+        one.said("Flagged")
+        hand.press("Enter")
+        hand.idle()
+        kept = one.counts()
+        assert kept["flagged"] == 1
+        assert one.ask("/api/sentences?label=DATE&filter=labelled")["total"] == 1
+        # The help has every key, and Escape closes it.
+        hand.press("?")
+        assert "Undo, as often as you like" in page.inner_text("#help-dialog")
+        hand.press("Escape")
+        hand.press("g")
+        page.wait_for_selector("#search:focus")
+        page.keyboard.type("month of")
+        page.get_by_text("No sentence is like that").wait_for()
+    with Teaching("names.seqpa", folder=tmp_path) as server, Tab(chromium, server.url) as one:
+        assert one.counts() == {**kept, "clock": one.counts()["clock"]}
+        one.page.click("nav a[href='#browse']")
+        one.page.select_option("#filter", "flagged")
+        one.page.get_by_text("is a month a date?").wait_for()
+        assert one.page.locator("#rows .row-card").count() == 1
+        one.page.click("nav a[href='#progress']")
+        one.page.get_by_text("each before it was learned;").wait_for()
+        one.page.wait_for_selector("#progress svg.chart")
+        one.save(tmp_path / "out.jsonl", "jsonl")
+        told = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+        assert len(told) == kept["labelled"]
+        one.save(tmp_path / "out.conll", "conll")
+        exported = read(tmp_path / "out.conll")
+        assert sum(labels.count("B-PER") for labels in exported.y) > 20
+        one.page.click("#train")
+        one.page.get_by_text("the model is in").wait_for(timeout=60_000)
+        model = Path(one.page.inner_text("#train-state code"))
+        assert SequenceTagger.load(model).tag(["Anna", "Norvell", "left", "Oslo"])[0][1] == "B-PER"
+
+
+def test_a_session_by_mouse(chromium: Any, shared: Teaching) -> None:
+    with Tab(chromium, shared.url) as one:
+        page = one.page
+        before = one.counts()["labelled"]
+        for _ in range(3):
+            wanted = gold(one.hand.tokens())
+            for _ in range(12):
+                shown = one.hand.spans()
+                missing = [span for span in wanted if span not in shown]
+                extra = [span for span in shown if span not in wanted]
+                if missing:
+                    start, end, label = missing[0]
+                    drag(page, start, end - 1)
+                    page.click(f"[data-label={label}]")
+                elif extra:
+                    page.click(f"#token-{extra[0][0]}")
+                    page.click(".no-label")
+                else:
+                    break
+                one.hand.idle()
+            page.click("#accept")
+            one.hand.idle()
+        assert one.counts()["labelled"] == before + 3
+        page.click("#undo")
+        one.said("Undone")
+        page.click("#skip")
+        one.said("Skipped")
+        assert one.counts()["skipped"] == 1
+
+
+def drag(page: Any, first: int, last: int) -> None:
+    """Drag over words."""
+    a, b = (page.locator(f"#token-{at}").bounding_box() for at in (first, last))
+    page.mouse.move(a["x"] + 2, a["y"] + a["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(b["x"] + b["width"] - 2, b["y"] + b["height"] / 2, steps=3)
+    page.mouse.up()
+    if first == last and page.locator("#sentence .token.chosen").count() > 1:
+        page.keyboard.press("Space")  # a click means the whole span
+
+
+def test_spans_that_overlap_are_refused_with_a_word(chromium: Any, shared: Teaching) -> None:
+    with Tab(chromium, shared.url) as one:
+        hand = one.hand
+        while len(hand.tokens()) < 6:
+            hand.press("s")
+            hand.idle()
+        words = hand.tokens()
+        hand.select(1, 4)
+        hand.press("p")
+        hand.idle()
+        assert (1, 4, "PER") in hand.spans()
+        hand.select(3, 5)
+        hand.press("o")
+        one.said("Spans cannot overlap")
+        assert (1, 4, "PER") in hand.spans()
+        assert f"“{' '.join(words[1:4])}” is PER already" in one.page.inner_text("#said")
+        # What takes all of it in takes its place; and undo takes back one correction at a time.
+        hand.select(1, 5)
+        hand.press("o")
+        hand.idle()
+        assert (1, 5, "LOC") in hand.spans()
+        hand.press("u")
+        hand.idle()
+        assert (1, 4, "PER") in hand.spans()
+        hand.press("u")
+        hand.idle()
+        assert one.page.locator("mark.confirmed").count() == 0
+
+
+def test_a_finger_taps_both_ends(chromium: Any, shared: Teaching) -> None:
+    size = {"width": 390, "height": 760}
+    with Tab(chromium, shared.url, viewport=size, has_touch=True, is_mobile=True) as one:
+        page, hand = one.page, one.hand
+        while len(hand.tokens()) < 7:
+            page.tap("#skip")
+            hand.idle()
+        for span in hand.spans():
+            page.tap(f"#token-{span[0]}")
+            page.tap(".no-label")
+            hand.idle()
+        page.tap("#token-2")
+        page.tap("#token-4")
+        page.tap("[data-label=PER]")
+        hand.idle()
+        assert (2, 5, "PER") in hand.spans()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.tap("#undo")
+
+
+def test_what_is_entered_survives_a_reload(chromium: Any, shared: Teaching) -> None:
+    with Tab(chromium, shared.url) as one:
+        hand, page = one.hand, one.page
+        while len(hand.tokens()) < 6:
+            hand.press("s")
+            hand.idle()
+        words = hand.tokens()
+        hand.select(0, 3)
+        hand.press("o")
+        hand.idle()
+        page.reload()
+        page.wait_for_selector("body[data-ready]")
+        hand.idle()
+        assert hand.tokens() == words
+        assert (0, 3, "LOC") in hand.spans()
+        assert page.locator("mark.confirmed").count() == 1
+        # A second tab has a sentence of its own; what is changed there is seen here.
+        other = one.open(shared.url)
+        assert Hand(other).tokens() != words or other.inner_text("#where") != page.inner_text(
+            "#where"
+        )
+        Hand(other).press("Enter")
+        Hand(other).idle()
+        other.close()
+        page.click("#guidelines-edit")
+        page.fill("#guidelines-text", "Months are <b>no</b> names.")
+        page.reload()
+        page.wait_for_selector("body[data-ready]")
+        assert page.input_value("#guidelines-text") == "Months are <b>no</b> names."
+        page.click("#guidelines-form .main-button")
+        one.said("saved")
+        assert page.inner_text("#guidelines-shown") == "Months are <b>no</b> names."
+        # The keys of the draft are taken back one by one, also after the reload.
+        page.focus("#sentence")
+        hand.press("u")
+        hand.idle()
+        assert page.locator("mark.confirmed").count() == 0
+
+
+def test_without_its_server_nothing_is_lost(chromium: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("\n".join(sentences(8)) + "\n")
+    server = Teaching("a.txt", "--labels", "PER,LOC", folder=tmp_path)
+    with Tab(chromium, server.url) as one:
+        hand, page = one.hand, one.page
+        hand.label(KEYS)
+        hand.correct(gold(hand.tokens()), KEYS)
+        server.end()
+        hand.press("Enter")
+        page.wait_for_selector("#banner:not([hidden])")
+        assert "What you entered is kept" in page.inner_text("#banner-text")
+        with Teaching("a.seqpa", "--port", server.port, folder=tmp_path):
+            page.click("#banner-try")
+            page.wait_for_selector("#banner", state="hidden")
+            hand.idle()
+            assert one.counts()["labelled"] == 2
+            # A full disk: it says so, and goes on when there is space.
+            full = {"status": 507, "json": {"detail": "the disk is full"}}
+            page.route("**/api/accept", lambda route: route.fulfill(**full))
+            hand.press("Enter")
+            page.wait_for_selector("#banner:not([hidden])")
+            assert "The disk is full" in page.inner_text("#banner-text")
+            page.unroute("**/api/accept")
+            page.click("#banner-try")
+            page.wait_for_selector("#banner", state="hidden")
+            hand.idle()
+            assert one.counts()["labelled"] == 3
+            # Nothing is left to be sent, and the same answer is not sent twice.
+            assert page.evaluate("!Object.keys(sessionStorage).some(k => k.includes('outbox'))")
+        # That requests failed meanwhile is what this is about.
+        one.faults = [text for text in one.faults if not ("ERR_" in text or "507" in text)]
+    assert server.process.returncode == 0
+
+
+def test_words_labels_and_notes_are_never_html(chromium: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(f"{EVIL}\n\n" + "\n\n".join(sentences(5)) + "\n")
+    arguments = ("a.txt", "--labels", "PER,LOC")
+    with Teaching(*arguments, folder=tmp_path) as server, Tab(chromium, server.url) as one:
+        hand, page = one.hand, one.page
+        hand.press("g")
+        page.wait_for_selector("#search:focus")
+        page.keyboard.type("<script>")
+        until(lambda: page.locator("#rows li").count() == 1, 10)
+        assert ATTACK in page.inner_text("#rows")
+        page.click("#rows button")
+        page.wait_for_selector("#sentence .token")
+        until(lambda: ATTACK in page.inner_text("#sentence"), 10)
+        page.focus("#sentence")
+        hand.press("n")
+        page.wait_for_selector("#labels-dialog[open]")
+        page.fill("#new-label", ATTACK)
+        page.keyboard.press("Enter")
+        page.locator(".give-name", has_text=ATTACK).wait_for(state="attached")
+        page.keyboard.press("Escape")
+        hand.select(0, 2)
+        page.get_by_role("button", name="<img").click()
+        hand.idle()
+        assert hand.spans()[0] == (0, 2, ATTACK)
+        hand.press("f")
+        page.fill("#note", f"<i>{ATTACK}</i>")
+        page.keyboard.press("Enter")
+        one.said("Flagged")
+        assert f"<i>{ATTACK}</i>" in page.inner_text("#flagged")
+        hand.press("/")
+        page.wait_for_selector("#matches .chip")
+        assert ATTACK in page.inner_text("#matches")
+        hand.press("Escape", "?")
+        assert ATTACK in page.inner_text("#help-dialog")
+        hand.press("Escape", "Enter")
+        hand.idle()
+        for view in ("browse", "progress", "model"):
+            page.click(f"nav a[href='#{view}']")
+        assert page.locator("main img, main script, main b, main i, dialog img").count() == 0
+
+
+def test_two_people_and_what_they_see_differently(chromium: Any, tmp_path: Path) -> None:
+    named = [text for text in sentences(12) if "it was" not in text]
+    (tmp_path / "a.txt").write_text("\n".join(named) + "\n")
+    arguments = ("a.txt", "--labels", "PER,LOC", "--user", "ann", "--add-user", "ben")
+    with Teaching(*arguments, "--share", "1", folder=tmp_path) as server:
+        with Tab(chromium, server.link) as ann, Tab(chromium, server.links["ben"]) as ben:
+            for one, name in ((ann, "ann"), (ben, "ben")):
+                assert one.page.inner_text("#user") == name
+                assert "token" not in one.page.evaluate("location.href")
+            # A sentence that one has is not given to the other.
+            assert ann.page.inner_text("#where") != ben.page.inner_text("#where")
+            ann.hand.label(KEYS)
+            for _ in range(6):  # ben gets it, as the second reader, and sees nothing in it
+                again = "second pair" in ben.page.inner_text("#why")
+                for start, _, _ in ben.hand.spans():
+                    ben.hand.go(start)
+                    ben.hand.press("0")
+                    ben.hand.idle()
+                ben.hand.press("Enter")
+                ben.hand.idle()
+                if again:
+                    break
+            ann.page.click("nav a[href='#team']")
+            ann.page.get_by_role("button", name="Take the labels of ann").first.wait_for()
+            assert "ann and ben" in ann.page.inner_text("#team")
+            left = ann.page.locator("#team .row-card").count()
+            ann.page.get_by_role("button", name="Take the labels of ann").first.click()
+            ann.said("Settled")
+            until(lambda: ann.page.locator("#team .row-card").count() == left - 1, 10)
+        # Without a token there is a door.
+        context = chromium.new_context()
+        page = context.new_page()
+        page.goto(server.url)
+        page.wait_for_selector("#door:not([hidden])")
+        page.fill("#token", server.link.partition("#token=")[2])
+        page.click("#door button")
+        page.wait_for_selector("body[data-ready]")
+        assert page.inner_text("#user") == "ann"
+        context.close()
+
+
+def test_right_to_left_and_one_label_a_word(chromium: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("אנה עזבה את ליון.\n\nדוד בא לפריז.\n")
+    labels = "NOUN,VERB,ADJ,ADP,ADV,DET,PRON,PROPN,PUNCT,NUM,CCONJ,AUX"
+    arguments = ("a.txt", "--kind", "tokens", "--labels", labels, "--language", "any")
+    with Teaching(*arguments, folder=tmp_path) as server, Tab(chromium, server.url) as one:
+        hand, page = one.hand, one.page
+        hand.press("Home", "ArrowLeft")
+        assert hand.cursor() == 1
+        hand.press("l")
+        assert hand.cursor() == 0
+        boxes = [page.locator(f"#token-{at}").bounding_box()["x"] for at in (0, 1)]
+        assert boxes[0] > boxes[1]
+        # More than ten labels: their names are typed.
+        hand.press("p")
+        page.wait_for_selector("#typeahead[open]")
+        page.keyboard.type("rop")
+        hand.press("Enter")
+        hand.idle()
+        assert page.locator("#token-0 rt").inner_text() == "PROPN"
+        hand.press("ArrowLeft", "/")
+        page.keyboard.type("verb")
+        hand.press("Enter")
+        hand.idle()
+        assert page.locator("#token-1 rt").inner_text() == "VERB"
+        hand.press("0")
+        hand.idle()
+        assert page.locator("#token-1 rt").inner_text() == "–"
+        hand.press("Enter")
+        hand.idle()
+        assert one.counts()["labelled"] == 1
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_no_serious_fault(
+    chromium: Any, shared: Teaching, scheme: str, width: int
+) -> None:
+    size = {"width": width, "height": 900}
+    with Tab(chromium, shared.url, bypass_csp=True, color_scheme=scheme, viewport=size) as one:
+        assert not serious_faults(one.page)
+        for view in ("browse", "progress", "model", "label"):
+            one.page.click(f"nav a[href='#{view}']")
+            one.page.wait_for_timeout(100)
+            assert not serious_faults(one.page)
+        for key in ("n", "f", "?", "/"):
+            one.page.focus("#sentence")
+            one.hand.press(key)
+            one.page.wait_for_selector("dialog[open]")
+            assert not serious_faults(one.page)
+            one.hand.press("Escape")
+
+
+def test_light_dark_and_large(chromium: Any, shared: Teaching) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    with Tab(chromium, shared.url, color_scheme="dark") as one:
+        page = one.page
+        assert page.evaluate(ground) == "rgb(22, 24, 29)"
+        page.click("#theme")
+        assert page.evaluate(ground) == "rgb(255, 255, 255)"
+        page.click("#size")
+        before = page.evaluate("getComputedStyle(document.getElementById('sentence')).fontSize")
+        page.reload()
+        page.wait_for_selector("body[data-ready]")
+        assert page.evaluate(ground) == "rgb(255, 255, 255)"
+        size = "getComputedStyle(document.getElementById('sentence')).fontSize"
+        assert page.evaluate(size) == before
