@@ -29,16 +29,17 @@ from jobs import TASKS
 from results import machine, table, write
 
 SEEDS = (1, 2, 3)
-SHARDS = (1, 2, 4, 8)
+SHARDS = (2, 4, 8)
+DEALT_ONCE = 4  # so many shards are also tried without dealing anew
 EPOCHS = (5, 10, 20)
 CORPORA = ("conll2000", "ptb", "wnut17")
 UPDATES = ("near-max-loss", "loss-augmented")
 TOKENS = 10_000_000
-TOKENS_A_SENTENCE = 13.5  # of the generator, about
+TOKENS_A_SENTENCE = 11.7  # of the generator, about
 FILES = 8
 GENERATOR = Path(__file__).parents[1] / "corpora" / "generate.py"
 MEASURED = Path(__file__).with_name("cluster.json")
-PICTURE = Path(__file__).with_name("cluster-shards.png")
+PICTURE = Path(__file__).parents[1] / "docs" / "scaling-shards.png"
 
 
 # Quality: everything in this process
@@ -49,19 +50,16 @@ def curve(tagger: Any, train: Any, test: Any) -> list[float]:
     return [100 * epoch.dev_score for epoch in tagger.training(train, dev=test)]
 
 
-def quality(
-    data: Path, quick: bool
-) -> tuple[list[dict[str, Any]], dict[tuple[str, str, str], list[float]]]:
-    """Rows of scores and the curves behind them; the mean over the seeds."""
+def quality(data: Path, quick: bool, corpora: list[str]) -> list[dict[str, Any]]:
+    """The scores after each epoch, the mean over the seeds, as rows."""
     from seqpa import SequenceTagger
     from seqpa.cluster import DaskSequenceTagger
     from seqpa.cluster.executors import Inline
 
     epochs = 4 if quick else max(EPOCHS)
     seeds = SEEDS[:1] if quick else SEEDS
-    curves: dict[tuple[str, str, str], list[float]] = {}
     rows = []
-    for name in CORPORA[:1] if quick else CORPORA:
+    for name in corpora:
         task = TASKS[name]
         if not (data / task.train).exists():
             print(f"{name}: is not in {data}, left out")
@@ -77,18 +75,23 @@ def quality(
             }
             makers: dict[str, Any] = {"serial": lambda own=own, **k: SequenceTagger(**own, **k)}
             for shards in SHARDS:
-                for deal in ("each-round", "once") if shards > 1 else ("once",):
+                for deal in ("each-round", "once") if shards == DEALT_ONCE else ("each-round",):
                     makers[f"{shards} {deal}"] = lambda own=own, shards=shards, deal=deal, **k: (
                         DaskSequenceTagger(Inline(), shards=shards, deal=deal, **own, **k)
                     )
             for label, make in makers.items():
                 found = [curve(make(random_state=seed), train, test) for seed in seeds]
                 mean = [statistics.mean(each) for each in zip(*found, strict=True)]
-                curves[name, update, label] = mean
                 marks = [e for e in EPOCHS if e <= epochs] or [epochs]
                 rows.append({"corpus": name, "update": update, "shards": label, "scores": mean})
                 print(name, update, label, *(f"{mean[e - 1]:.2f}" for e in marks), flush=True)
-    return rows, curves
+    return rows
+
+
+def known_rows() -> list[dict[str, Any]]:
+    """What `quality` measured before."""
+    known = json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
+    return list(known.get("quality", []))
 
 
 def quality_tables(rows: list[dict[str, Any]]) -> str:
@@ -115,7 +118,7 @@ def equal_time(rows: list[dict[str, Any]], corpora: list[str]) -> str:
         scores = {row["shards"]: row["scores"] for row in rows if row["corpus"] == name}
         total = len(scores["serial"])
         parts = []
-        for shards in SHARDS[1:]:
+        for shards in SHARDS:
             if shards > total:
                 continue
             few = total // shards
@@ -128,15 +131,16 @@ def equal_time(rows: list[dict[str, Any]], corpora: list[str]) -> str:
     )
 
 
-def draw(curves: dict[tuple[str, str, str], list[float]], path: Path) -> None:
+def draw(rows: list[dict[str, Any]], path: Path) -> None:
     from seqpa.experiments.figures import COLOURS, LINES, panels
 
+    curves = {(row["corpus"], row["update"], row["shards"]): row["scores"] for row in rows}
     corpora = list(dict.fromkeys(name for name, _, _ in curves))
     figure, axes = panels(len(UPDATES), len(corpora), width=4.6, height=3.6)
     for row, update in enumerate(UPDATES):
         for column, name in enumerate(corpora):
             own = axes[row, column]
-            labels = ["serial", *(f"{s} each-round" for s in SHARDS[1:])]
+            labels = ["serial", *(f"{s} each-round" for s in SHARDS)]
             for place, label in enumerate(labels):
                 scores = curves[name, update, label]
                 shown = "serial" if label == "serial" else f"{label.split()[0]} shards"
@@ -283,6 +287,14 @@ def tagging(tokens: int) -> str:
     )
 
 
+def keep(found: dict[str, Any], is_real: bool) -> None:
+    """Add to what was measured before; a trial goes to the temporary folder."""
+    path = MEASURED if is_real else Path(tempfile.gettempdir()) / MEASURED.name
+    known = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps(known | found, indent=1) + "\n")
+    print(f"measured points are in {path}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -293,7 +305,9 @@ def main() -> None:
     add("--write", action="store_true", help="write RESULTS.md, cluster.json and the picture")
     add("--only", choices=("quality", "speed", "tagging"))
     add("--tokens", type=int, help=f"of the grown corpus; {TOKENS:,} unless --quick")
+    add("--corpora", nargs="+", choices=CORPORA, help="of the quality of shards; all")
     options = parser.parse_args()
+    options.corpora = options.corpora or list(CORPORA[:1] if options.quick else CORPORA)
     tokens = options.tokens or (200_000 if options.quick else TOKENS)
     parts = {}
     if options.only in (None, "speed"):
@@ -302,22 +316,23 @@ def main() -> None:
             found["traffic"] = traffic(options.data, options.quick)
         parts["Time on workers"] = speed_table(found)
         print(parts["Time on workers"])
-        if options.write or options.quick:
-            path = MEASURED if options.write else Path(tempfile.gettempdir()) / MEASURED.name
-            path.write_text(json.dumps(found, indent=1) + "\n")
-            print(f"measured points are in {path}")
+        keep(found, options.write)
     if options.only in (None, "tagging"):
         parts["Tagging"] = tagging(tokens // 4)
         print(parts["Tagging"])
     if options.only in (None, "quality"):
         if options.data is None:
             parser.error("--data is needed for the quality of shards")
-        rows, curves = quality(options.data, options.quick)
+        rows = quality(options.data, options.quick, options.corpora)
+        if options.write:  # corpora that were measured by themselves stay in the tables
+            rows += [row for row in known_rows() if row["corpus"] not in options.corpora]
+            rows.sort(key=lambda row: CORPORA.index(row["corpus"]))
+        keep({"quality": rows}, options.write)
         parts["Quality"] = quality_tables(rows)
         print(parts["Quality"])
         if options.write:
-            draw(curves, PICTURE)
-            parts["Quality"] += "\n\n![Scores by epochs and shards](cluster-shards.png)"
+            draw(rows, PICTURE)
+            parts["Quality"] += "\n\n![Scores by epochs and shards](../docs/scaling-shards.png)"
     if options.write:
         told = machine("numpy", "dask", "distributed")
         for name, text in parts.items():

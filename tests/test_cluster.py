@@ -81,6 +81,9 @@ class Scattered:
     def slots(self) -> int:
         return 3
 
+    def workers(self) -> int:
+        return 2
+
     def check(self) -> None: ...
 
     def check_memory(self, nbytes: int, what: str) -> None: ...
@@ -194,12 +197,45 @@ def test_merged_numbers_are_those_of_the_whole_text(seed: int, parts: int, cutof
     surveys = [merging.survey(source, *text) for text in texts]
     known = merging.with_words(source, merged_tree(merging.merged_surveys, surveys, seed))
     numbers = [merging.number(known, *text) for text in texts]
-    found = merging.with_features(known, merged_tree(merging.merged_numbers, numbers, seed), cutoff)
+    features = merged_tree(merging.merged_numbers, [own for own, _ in numbers], seed)
+    found = merging.with_features(known, features, cutoff)
     for a, b in zip(serial.encoder.to_arrays(), found.encoder.to_arrays(), strict=True):
         assert a.keys() == b.keys()
         for name in a:
             assert np.array_equal(a[name], b[name]), name
     assert serial.seen.to_array().tolist() == found.seen.to_array().tolist()
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    parts=st.integers(1, 4),
+    cutoff=st.integers(1, 3),
+    given_features=st.booleans(),
+)
+def test_a_relabelled_part_is_what_encoding_it_again_gives(
+    seed: int, parts: int, cutoff: int, given_features: bool
+) -> None:
+    """Also with tags, whose values differ from part to part; and the words are left alone."""
+    X, y = sentences(np.random.default_rng(seed), 17)
+    templates: Any = ["word[0]", "tags[0]|besttag[-1]", "word[-2]|word[-1]|word[0]", "pair:tags[0]"]
+    if given_features:
+        X, templates = [[{"w": w, "n": len(w)} for w in words] for words in X], None
+    source = FeatureSource.choose(templates, ("word",), cutoff, None, X, LABELS)
+    pieces = np.array_split(np.arange(len(X)), parts)
+    texts = [([X[i] for i in own], [label for i in own for label in y[i]]) for own in pieces]
+    surveys = [merging.survey(source, *text) for text in texts]
+    known = merging.with_words(source, merged_tree(merging.merged_surveys, surveys, seed))
+    before = pickle.dumps(known)
+    numbers = [merging.number(known, *text) for text in texts]
+    assert pickle.dumps(known) == before
+    features = merged_tree(merging.merged_numbers, [own for own, _ in numbers], seed)
+    found = merging.with_features(known, features, cutoff)
+    index = merging.indexed(features, cutoff)
+    for (own, encoded), text in zip(numbers, texts, strict=True):
+        same, again = merging.relabelled(own, encoded, index), found.again(*text)
+        for name in ("starts", "indptr", "features", "values", "pair_indptr", "pair_features"):
+            assert np.array_equal(getattr(same, name), getattr(again, name)), name
 
 
 def merged_tree(merge: Callable[[Sequence[Any]], Any], parts: list[Any], seed: int) -> Any:
