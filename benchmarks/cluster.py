@@ -50,22 +50,23 @@ def curve(tagger: Any, train: Any, test: Any) -> list[float]:
     return [100 * epoch.dev_score for epoch in tagger.training(train, dev=test)]
 
 
-def quality(data: Path, quick: bool, corpora: list[str]) -> list[dict[str, Any]]:
-    """The scores after each epoch, the mean over the seeds, as rows."""
+def quality(
+    data: Path, quick: bool, corpora: list[str], updates: list[str]
+) -> Iterator[dict[str, Any]]:
+    """The scores after each epoch, the mean over the seeds, row by row."""
     from seqpa import SequenceTagger
     from seqpa.cluster import DaskSequenceTagger
     from seqpa.cluster.executors import Inline
 
     epochs = 4 if quick else max(EPOCHS)
     seeds = SEEDS[:1] if quick else SEEDS
-    rows = []
     for name in corpora:
         task = TASKS[name]
         if not (data / task.train).exists():
             print(f"{name}: is not in {data}, left out")
             continue
         train, test = task.read(data / task.train, 8 if quick else 1), task.read(data / task.test)
-        for update in UPDATES:
+        for update in updates:
             own: dict[str, Any] = {
                 "features": task.preset,
                 "columns": task.columns,
@@ -83,15 +84,20 @@ def quality(data: Path, quick: bool, corpora: list[str]) -> list[dict[str, Any]]
                 found = [curve(make(random_state=seed), train, test) for seed in seeds]
                 mean = [statistics.mean(each) for each in zip(*found, strict=True)]
                 marks = [e for e in EPOCHS if e <= epochs] or [epochs]
-                rows.append({"corpus": name, "update": update, "shards": label, "scores": mean})
                 print(name, update, label, *(f"{mean[e - 1]:.2f}" for e in marks), flush=True)
-    return rows
+                yield {"corpus": name, "update": update, "shards": label, "scores": mean}
 
 
-def known_rows() -> list[dict[str, Any]]:
-    """What `quality` measured before."""
-    known = json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
-    return list(known.get("quality", []))
+def with_row(rows: list[dict[str, Any]], new: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows in the order of their corpora and updates, one of them new or in another's place."""
+
+    def place(row: dict[str, Any]) -> tuple[int, int, int, str]:
+        name = row["shards"]
+        n = 1 if name == "serial" else int(name.split()[0])
+        return CORPORA.index(row["corpus"]), UPDATES.index(row["update"]), n, name
+
+    others = [row for row in rows if place(row) != place(new)]
+    return sorted([*others, new], key=place)
 
 
 def quality_tables(rows: list[dict[str, Any]]) -> str:
@@ -165,19 +171,26 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
 
 
 @contextmanager
-def grown(tokens: int) -> Iterator[tuple[list[str], int]]:
-    """Files with about so many tokens, which go at the end; and how many there are."""
-    folder = Path(tempfile.mkdtemp(prefix="seqpa-cluster-"))
+def grown(tokens: int, kept: Path | None = None) -> Iterator[tuple[list[str], int]]:
+    """Files with about so many tokens, and how many there are; they go at the end.
+
+    kept : a folder that they are kept in, and taken from where they are there
+    """
+    folder = kept or Path(tempfile.mkdtemp(prefix="seqpa-cluster-"))
+    folder.mkdir(parents=True, exist_ok=True)
     try:
         each = max(1, round(tokens / TOKENS_A_SENTENCE / FILES))
         for i in range(FILES):
+            if (folder / f"{i}.conll").exists():
+                continue
             command = [sys.executable, str(GENERATOR), "--sentences", str(each)]
             command += ["--seed", str(i + 1), "--vocabulary", "30000"]
             subprocess.run([*command, "-o", str(folder / f"{i}.conll")], check=True)
         files = [str(folder / f"{i}.conll") for i in range(FILES)]
         yield files, sum(tokens_of(Path(f)) for f in files)
     finally:
-        shutil.rmtree(folder)
+        if kept is None:
+            shutil.rmtree(folder)
 
 
 def tokens_of(path: Path) -> int:
@@ -204,15 +217,21 @@ def traffic(data: Path, quick: bool) -> list[dict[str, float]]:
     return found
 
 
-def speed(tokens: int, epochs: int) -> dict[str, Any]:
-    """Rounds on one worker and on two; the shards are two each time, and the model the same."""
+def speed(
+    tokens: int, epochs: int, numbers: list[int], kept: Path | None, known: dict[str, Any]
+) -> dict[str, Any]:
+    """Rounds on one worker and on two; the shards are two each time, and the model the same.
+
+    numbers : of workers
+    known : what was measured before, of which other numbers of workers stay
+    """
     from seqpa.cluster import DaskSequenceTagger, Files
     from seqpa.cluster.executors import connected
 
     found: dict[str, Any] = {"runs": []}
     reading = {"columns": ["word", "label", "_"]}
-    with grown(tokens) as (files, n_tokens):
-        for workers in (1, 2):
+    with grown(tokens, kept) as (files, n_tokens):
+        for workers in numbers:
             with connected(f"local:{workers}") as client:
                 tagger = DaskSequenceTagger(
                     client, shards=2, features="pos", epochs=epochs, random_state=1, deal="once"
@@ -234,6 +253,9 @@ def speed(tokens: int, epochs: int) -> dict[str, Any]:
                 before = seconds[0] - rounds[0]["seconds"]
                 run = {"workers": workers, "shards": 2, "before": before, "rounds": rounds}
                 found["runs"].append(run)
+    if known.get("tokens") == n_tokens:
+        found["runs"] += [run for run in known["runs"] if run["workers"] not in numbers]
+    found["runs"].sort(key=lambda run: run["workers"])
     found["tokens"] = n_tokens
     return found
 
@@ -259,7 +281,7 @@ def speed_table(found: dict[str, Any]) -> str:
     return f"{found['tokens']:,} tokens, two shards:\n\n" + table(head, rows)
 
 
-def tagging(tokens: int) -> str:
+def tagging(tokens: int, kept: Path | None) -> str:
     """Files in, files out, with one worker and with two, the model loaded already."""
     from seqpa import SequenceTagger
     from seqpa.cluster.executors import OnDask, connected
@@ -267,8 +289,8 @@ def tagging(tokens: int) -> str:
     from seqpa.data import read
 
     seconds = {}
-    with grown(tokens) as (files, n_tokens):
-        folder = Path(files[0]).parent
+    with grown(tokens, kept) as (files, n_tokens), tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
         model = folder / "m.safetensors"
         corpus = read(files[0], columns=["word", "label", "_"])[:20_000]
         SequenceTagger("pos", epochs=2, random_state=1).fit(corpus).save(model)
@@ -287,12 +309,21 @@ def tagging(tokens: int) -> str:
     )
 
 
+def _measured_file(is_real: bool) -> Path:
+    """Where measured points are; those of a trial in the temporary folder."""
+    return MEASURED if is_real else Path(tempfile.gettempdir()) / MEASURED.name
+
+
+def measured(is_real: bool) -> dict[str, Any]:
+    """What was measured before."""
+    path = _measured_file(is_real)
+    return dict(json.loads(path.read_text())) if path.exists() else {}
+
+
 def keep(found: dict[str, Any], is_real: bool) -> None:
-    """Add to what was measured before; a trial goes to the temporary folder."""
-    path = MEASURED if is_real else Path(tempfile.gettempdir()) / MEASURED.name
-    known = json.loads(path.read_text()) if path.exists() else {}
-    path.write_text(json.dumps(known | found, indent=1) + "\n")
-    print(f"measured points are in {path}")
+    """Add to what was measured before."""
+    path = _measured_file(is_real)
+    path.write_text(json.dumps(measured(is_real) | found, indent=1) + "\n")
 
 
 def main() -> None:
@@ -306,28 +337,31 @@ def main() -> None:
     add("--only", choices=("quality", "speed", "tagging"))
     add("--tokens", type=int, help=f"of the grown corpus; {TOKENS:,} unless --quick")
     add("--corpora", nargs="+", choices=CORPORA, help="of the quality of shards; all")
+    add("--updates", nargs="+", choices=UPDATES, help="of the quality of shards; all")
+    add("--workers", type=int, nargs="+", default=[1, 2], help="of the time on workers")
+    add("--corpus", type=Path, help="folder to keep the grown corpus in, for further runs")
     options = parser.parse_args()
+    options.updates = options.updates or list(UPDATES)
     options.corpora = options.corpora or list(CORPORA[:1] if options.quick else CORPORA)
     tokens = options.tokens or (200_000 if options.quick else TOKENS)
     parts = {}
     if options.only in (None, "speed"):
-        found = speed(tokens, 3)
+        found = speed(tokens, 4, options.workers, options.corpus, measured(options.write))
         if options.data is not None and (options.data / TASKS["conll2000"].train).exists():
             found["traffic"] = traffic(options.data, options.quick)
         parts["Time on workers"] = speed_table(found)
         print(parts["Time on workers"])
         keep(found, options.write)
     if options.only in (None, "tagging"):
-        parts["Tagging"] = tagging(tokens // 4)
+        parts["Tagging"] = tagging(tokens, options.corpus)
         print(parts["Tagging"])
     if options.only in (None, "quality"):
         if options.data is None:
             parser.error("--data is needed for the quality of shards")
-        rows = quality(options.data, options.quick, options.corpora)
-        if options.write:  # corpora that were measured by themselves stay in the tables
-            rows += [row for row in known_rows() if row["corpus"] not in options.corpora]
-            rows.sort(key=lambda row: CORPORA.index(row["corpus"]))
-        keep({"quality": rows}, options.write)
+        rows = measured(options.write).get("quality", []) if options.write else []
+        for new in quality(options.data, options.quick, options.corpora, options.updates):
+            rows = with_row(rows, new)
+            keep({"quality": rows}, options.write)
         parts["Quality"] = quality_tables(rows)
         print(parts["Quality"])
         if options.write:

@@ -111,17 +111,21 @@ def running(namespace: str, *words: str, log: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        process.terminate()
+        os.killpg(process.pid, signal.SIGTERM)
         try:
             process.wait(10)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 
 @contextmanager
 def cluster(folder: Path) -> Iterator[None]:
-    """A scheduler and two workers of one thread, each in its namespace."""
+    """A scheduler and two workers of one thread, each in its namespace.
+
+    A worker of Dask's that was cut off ends. It is started again, as a service manager would do.
+    """
+    again = ("sh", "-c", 'while :; do "$@"; sleep 1; done', "again")
     dask = (sys.executable, "-m", "dask")
     with ExitStack() as started:
         own = [*dask, "scheduler", "--host", f"{NET}.1", "--port", "8786", "--no-dashboard"]
@@ -129,7 +133,7 @@ def cluster(folder: Path) -> Iterator[None]:
         for i, name in enumerate(WORKERS):
             own = [*dask, "worker", SCHEDULER, "--nthreads", "1", "--no-dashboard"]
             own += ["--host", f"{NET}.{i + 2}", "--local-directory", str(folder / name)]
-            started.enter_context(running(name, *own, log=folder / f"{name}.log"))
+            started.enter_context(running(name, *again, *own, log=folder / f"{name}.log"))
         yield
 
 
@@ -182,10 +186,13 @@ class Cut:
 
 
 def told(lines: list[str]) -> str:
-    """What was said of lost workers, or why it ended."""
-    lost = [line for line in lines if "was lost" in line]
-    wrong = [line for line in lines if line.startswith(("error:", "seqpa: ")) or "--resume" in line]
-    return "; ".join(lost + wrong) or "nothing"
+    """What was said of lost workers, and why it ended."""
+    lost = sum("was lost" in line for line in lines)
+    found = (
+        [f"{lost} × 'the worker … was lost: its tasks are done again by others'"] if lost else []
+    )
+    found += [f"'{line}'" for line in lines if "error:" in line]
+    return "; ".join(found) or "nothing"
 
 
 def grown(folder: Path, sentences: int, epochs: int) -> None:
@@ -207,7 +214,7 @@ def scenes(folder: Path) -> list[list[str]]:
     def row(name: str, lines: list[str], seconds: float, model: str) -> None:
         path = folder / model
         same = path.exists() and path.read_bytes() == (folder / "here.safetensors").read_bytes()
-        rows.append([name, f"{seconds:.0f}", "yes" if same else "NO", told(lines)])
+        rows.append([name, told(lines), "yes" if same else "NO", f"{seconds:.0f}"])
         print(*rows[-1], sep=" | ", flush=True)
         if not same:
             print(*lines, sep="\n")
@@ -252,8 +259,8 @@ def main() -> None:
             rows = scenes(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    head = ["what was done to it", "seconds", "same bytes", "what was told"]
-    found = table(head, rows)
+    head = ["what was done to it", "what was told", "same bytes", "seconds"]
+    found = table(head, rows, left=3)
     print(f"\n{found}")
     if options.write:
         about = (

@@ -114,6 +114,7 @@ class OnDask:
         self.timeout = timeout
         self._workers = set(self._info())
         self._alone_since: float | None = None
+        self._lost: list[str] = []
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Have a task done on the cluster."""
@@ -203,6 +204,7 @@ class OnDask:
         present = set(info)
         if self.client.status == "running":
             for lost in sorted(self._workers - present):
+                self._lost.append(lost)
                 if self.told is not None:
                     self.told(f"the worker {lost} was lost: its tasks are done again by others")
             self._workers = present
@@ -221,9 +223,12 @@ class OnDask:
                     f"more (dask worker --memory-limit)"
                 )
             what = "has had no worker" if self.client.status == "running" else "was not reached"
+            last = f" since {self._lost[-1]} was lost" if self._lost else ""
+            if len(self._lost) > 1:
+                last += f", after {len(self._lost) - 1} others (is their memory large enough?)"
             raise SeqpaError(
-                f"{self.name} {what} for {self.timeout:.0f} seconds: start it again; --resume goes "
-                f"on from the last round"
+                f"{self.name} {what} for {self.timeout:.0f} seconds{last}: start it again; "
+                f"--resume goes on from the last round"
             )
 
     def slots(self) -> int:
