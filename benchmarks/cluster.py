@@ -37,6 +37,7 @@ UPDATES = ("near-max-loss", "loss-augmented")
 TOKENS = 10_000_000
 TOKENS_A_SENTENCE = 11.7  # of the generator, about
 FILES = 8
+TURNS = 3
 GENERATOR = Path(__file__).parents[1] / "corpora" / "generate.py"
 MEASURED = Path(__file__).with_name("cluster.json")
 PICTURE = Path(__file__).parents[1] / "docs" / "scaling-shards.png"
@@ -299,9 +300,14 @@ def tagging(tokens: int, kept: Path | None) -> str:
             with connected(f"local:{workers}") as client:
                 executor = OnDask(client)
                 tag_files(executor, model, files[:workers], folder / f"warm{workers}", options)
-                begun = time.perf_counter()
-                tag_files(executor, model, files, folder / f"out{workers}", options)
-                seconds[workers] = time.perf_counter() - begun
+                took = []
+                for turn in range(TURNS):  # the quickest counts: others may use the machine too
+                    out = folder / f"out{workers}-{turn}"
+                    begun = time.perf_counter()
+                    tag_files(executor, model, files, out, options)
+                    took.append(time.perf_counter() - begun)
+                    shutil.rmtree(out)
+                seconds[workers] = min(took)
     ratio = seconds[1] / seconds[2]
     return (
         f"Tagging {n_tokens:,} tokens in {FILES} files: two workers are {ratio:.2f} × as fast as "
