@@ -1,6 +1,6 @@
 """Training in shards: what it costs in quality, what it gains in time, on workers of one machine.
 
-python benchmarks/cluster.py --data DIR [--quick] [--write] [--only quality|speed|tagging]
+python benchmarks/cluster.py --data DIR [--quick] [--write] [--only quality|speed|tagging] ...
 
 Quality: shards × epochs beside serial training, three seeds, every corpus at hand; the shards are
 trained in this process, which gives the same models. Speed: a grown corpus (corpora/generate.py) of
@@ -52,9 +52,10 @@ def curve(tagger: Any, train: Any, test: Any) -> list[float]:
 
 
 def quality(
-    data: Path, quick: bool, corpora: list[str], updates: list[str]
+    data: Path, quick: bool, corpora: list[str], updates: list[str], known: list[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """The scores after each epoch, the mean over the seeds, row by row."""
+    """The scores after each epoch, the mean over the seeds, row by row, without known ones."""
+    done = {(row["corpus"], row["update"], row["shards"]) for row in known}
     from seqpa import SequenceTagger
     from seqpa.cluster import DaskSequenceTagger
     from seqpa.cluster.executors import Inline
@@ -82,6 +83,8 @@ def quality(
                         DaskSequenceTagger(Inline(), shards=shards, deal=deal, **own, **k)
                     )
             for label, make in makers.items():
+                if (name, update, label) in done:
+                    continue
                 found = [curve(make(random_state=seed), train, test) for seed in seeds]
                 mean = [statistics.mean(each) for each in zip(*found, strict=True)]
                 marks = [e for e in EPOCHS if e <= epochs] or [epochs]
@@ -105,14 +108,17 @@ def quality_tables(rows: list[dict[str, Any]]) -> str:
     epochs = len(rows[0]["scores"])
     marks = [e for e in EPOCHS if e <= epochs] or [epochs]
     text = []
-    for update in UPDATES:
+    for update in dict.fromkeys(row["update"] for row in rows):
         own = [row for row in rows if row["update"] == update]
         corpora = list(dict.fromkeys(row["corpus"] for row in own))
         head = ["shards", *(f"{name}, {e} epochs" for name in corpora for e in marks)]
         cells = []
         for label in dict.fromkeys(row["shards"] for row in own):
             scores = {row["corpus"]: row["scores"] for row in own if row["shards"] == label}
-            cells.append([label, *(f"{scores[c][e - 1]:.2f}" for c in corpora for e in marks)])
+            shown = [
+                f"{scores[c][e - 1]:.2f}" if c in scores else "" for c in corpora for e in marks
+            ]
+            cells.append([label, *shown])
         text.append(f"Updates {update}:\n\n{table(head, cells)}")
         text.append(equal_time(own, corpora))
     return "\n\n".join(text)
@@ -126,7 +132,7 @@ def equal_time(rows: list[dict[str, Any]], corpora: list[str]) -> str:
         total = len(scores["serial"])
         parts = []
         for shards in SHARDS:
-            if shards > total:
+            if shards > total or f"{shards} each-round" not in scores:
                 continue
             few = total // shards
             mixed = scores[f"{shards} each-round"][few * shards - 1]
@@ -143,12 +149,15 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
 
     curves = {(row["corpus"], row["update"], row["shards"]): row["scores"] for row in rows}
     corpora = list(dict.fromkeys(name for name, _, _ in curves))
-    figure, axes = panels(len(UPDATES), len(corpora), width=4.6, height=3.6)
-    for row, update in enumerate(UPDATES):
+    updates = list(dict.fromkeys(update for _, update, _ in curves))
+    figure, axes = panels(len(updates), len(corpora), width=4.6, height=3.6)
+    for row, update in enumerate(updates):
         for column, name in enumerate(corpora):
             own = axes[row, column]
             labels = ["serial", *(f"{s} each-round" for s in SHARDS)]
             for place, label in enumerate(labels):
+                if (name, update, label) not in curves:
+                    continue
                 scores = curves[name, update, label]
                 shown = "serial" if label == "serial" else f"{label.split()[0]} shards"
                 own.plot(
@@ -159,8 +168,9 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
                     label=shown,
                     linewidth=2,
                 )
-            best = max(curves[name, update, "serial"])
-            own.set_ylim(best - 4, best + 0.5)
+            drawn = [curves[key] for key in curves if key[:2] == (name, update)]
+            best, low = max(map(max, drawn)), min(min(scores[2:]) for scores in drawn)
+            own.set_ylim(low - 0.1, best + 0.1 * (best - low) + 0.02)  # the first epochs are below
             own.set_title(f"{name}, {update}")
             own.set_xlabel("epochs")
             own.set_ylabel("test score")
@@ -344,6 +354,7 @@ def main() -> None:
     add("--tokens", type=int, help=f"of the grown corpus; {TOKENS:,} unless --quick")
     add("--corpora", nargs="+", choices=CORPORA, help="of the quality of shards; all")
     add("--updates", nargs="+", choices=UPDATES, help="of the quality of shards; all")
+    add("--go-on", action="store_true", help="leave scores that were written before")
     add("--workers", type=int, nargs="+", default=[1, 2], help="of the time on workers")
     add("--corpus", type=Path, help="folder to keep the grown corpus in, for further runs")
     options = parser.parse_args()
@@ -365,7 +376,8 @@ def main() -> None:
         if options.data is None:
             parser.error("--data is needed for the quality of shards")
         rows = measured(options.write).get("quality", []) if options.write else []
-        for new in quality(options.data, options.quick, options.corpora, options.updates):
+        known = rows if options.go_on else []
+        for new in quality(options.data, options.quick, options.corpora, options.updates, known):
             rows = with_row(rows, new)
             keep({"quality": rows}, options.write)
         parts["Quality"] = quality_tables(rows)

@@ -21,8 +21,10 @@ from seqpa.cluster import DaskSequenceTagger, Files
 from seqpa.cluster.corpora import ShardedCorpus
 from seqpa.cluster.executors import Inline
 from seqpa.cluster.mixing import Difference, Mixture, Packed, difference, shares
+from seqpa.cluster.run import ClusterRun
 from seqpa.cluster.tagging import TaggingOptions, tag_files
 from seqpa.cluster.tasks import Measures
+from seqpa.config import Config
 from seqpa.data import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence import merging
@@ -443,6 +445,30 @@ def test_tagging_files_goes_on_where_it_stood(tmp_path: Path) -> None:
     assert (out / "b.conll").read_text() == text
     with pytest.raises(SeqpaError, match="another input has the same name"):
         tag_files(Inline(), model, [inputs[0], inputs[0]], out, options)
+
+
+def test_labels_that_only_the_test_set_has_are_told_when_the_text_is_read(tmp_path: Path) -> None:
+    X, y = sentences(np.random.default_rng(1), 20)
+    write_conll(tmp_path / "a.conll", X, y)
+    write_conll(tmp_path / "t.conll", [*X, ["new"]], [*y, ["X"]])
+    config = Config.model_validate(
+        {
+            "data": {"train": str(tmp_path / "a.conll"), "test": str(tmp_path / "t.conll")},
+            "features": {"templates": ["word[0]"]},
+            "learner": {"epochs": 2},
+            "cluster": {"shards": 2},
+            "output": {"model": str(tmp_path / "m.safetensors")},
+        }
+    )
+    run = ClusterRun(config, Inline())
+    assert not any("label" in note for note in run.notes)
+    told: list[str] = []
+    run.told = told.append
+    assert len(list(run.epochs())) == 2
+    run.finish()
+    assert [line for line in told if "of the test set" in line] == [
+        "1 label of the test set is not in the training data and is never predicted: X (1 token)"
+    ]
 
 
 # Mistakes of the user's
