@@ -173,6 +173,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
             own.set_ylim(low - 0.1, best + 0.1 * (best - low) + 0.02)  # the first epochs are below
             own.set_title(f"{name}, {update}")
             own.set_xlabel("epochs")
+            own.set_xticks(range(0, len(drawn[0]) + 1, 5))
             own.set_ylabel("test score")
             own.legend(frameon=False, fontsize=9)
     figure.savefig(path, dpi=110)
