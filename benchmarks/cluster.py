@@ -1,6 +1,6 @@
 """Training in shards: what it costs in quality, what it gains in time, on workers of one machine.
 
-python benchmarks/cluster.py --data DIR [--quick] [--write] [--only quality|speed|tagging]
+python benchmarks/cluster.py --data DIR [--quick] [--write] [--only quality|speed|tagging] ...
 
 Quality: shards × epochs beside serial training, three seeds, every corpus at hand; the shards are
 trained in this process, which gives the same models. Speed: a grown corpus (corpora/generate.py) of
@@ -29,16 +29,18 @@ from jobs import TASKS
 from results import machine, table, write
 
 SEEDS = (1, 2, 3)
-SHARDS = (1, 2, 4, 8)
+SHARDS = (2, 4, 8)
+DEALT_ONCE = 4  # so many shards are also tried without dealing anew
 EPOCHS = (5, 10, 20)
 CORPORA = ("conll2000", "ptb", "wnut17")
 UPDATES = ("near-max-loss", "loss-augmented")
 TOKENS = 10_000_000
-TOKENS_A_SENTENCE = 13.5  # of the generator, about
+TOKENS_A_SENTENCE = 11.7  # of the generator, about
 FILES = 8
+TURNS = 3
 GENERATOR = Path(__file__).parents[1] / "corpora" / "generate.py"
 MEASURED = Path(__file__).with_name("cluster.json")
-PICTURE = Path(__file__).with_name("cluster-shards.png")
+PICTURE = Path(__file__).parents[1] / "docs" / "scaling-shards.png"
 
 
 # Quality: everything in this process
@@ -50,24 +52,23 @@ def curve(tagger: Any, train: Any, test: Any) -> list[float]:
 
 
 def quality(
-    data: Path, quick: bool
-) -> tuple[list[dict[str, Any]], dict[tuple[str, str, str], list[float]]]:
-    """Rows of scores and the curves behind them; the mean over the seeds."""
+    data: Path, quick: bool, corpora: list[str], updates: list[str], known: list[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """The scores after each epoch, the mean over the seeds, row by row, without known ones."""
+    done = {(row["corpus"], row["update"], row["shards"]) for row in known}
     from seqpa import SequenceTagger
     from seqpa.cluster import DaskSequenceTagger
     from seqpa.cluster.executors import Inline
 
     epochs = 4 if quick else max(EPOCHS)
     seeds = SEEDS[:1] if quick else SEEDS
-    curves: dict[tuple[str, str, str], list[float]] = {}
-    rows = []
-    for name in CORPORA[:1] if quick else CORPORA:
+    for name in corpora:
         task = TASKS[name]
         if not (data / task.train).exists():
             print(f"{name}: is not in {data}, left out")
             continue
         train, test = task.read(data / task.train, 8 if quick else 1), task.read(data / task.test)
-        for update in UPDATES:
+        for update in updates:
             own: dict[str, Any] = {
                 "features": task.preset,
                 "columns": task.columns,
@@ -77,32 +78,47 @@ def quality(
             }
             makers: dict[str, Any] = {"serial": lambda own=own, **k: SequenceTagger(**own, **k)}
             for shards in SHARDS:
-                for deal in ("each-round", "once") if shards > 1 else ("once",):
+                for deal in ("each-round", "once") if shards == DEALT_ONCE else ("each-round",):
                     makers[f"{shards} {deal}"] = lambda own=own, shards=shards, deal=deal, **k: (
                         DaskSequenceTagger(Inline(), shards=shards, deal=deal, **own, **k)
                     )
             for label, make in makers.items():
+                if (name, update, label) in done:
+                    continue
                 found = [curve(make(random_state=seed), train, test) for seed in seeds]
                 mean = [statistics.mean(each) for each in zip(*found, strict=True)]
-                curves[name, update, label] = mean
                 marks = [e for e in EPOCHS if e <= epochs] or [epochs]
-                rows.append({"corpus": name, "update": update, "shards": label, "scores": mean})
                 print(name, update, label, *(f"{mean[e - 1]:.2f}" for e in marks), flush=True)
-    return rows, curves
+                yield {"corpus": name, "update": update, "shards": label, "scores": mean}
+
+
+def with_row(rows: list[dict[str, Any]], new: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows in the order of their corpora and updates, one of them new or in another's place."""
+
+    def place(row: dict[str, Any]) -> tuple[int, int, int, str]:
+        name = row["shards"]
+        n = 1 if name == "serial" else int(name.split()[0])
+        return CORPORA.index(row["corpus"]), UPDATES.index(row["update"]), n, name
+
+    others = [row for row in rows if place(row) != place(new)]
+    return sorted([*others, new], key=place)
 
 
 def quality_tables(rows: list[dict[str, Any]]) -> str:
     epochs = len(rows[0]["scores"])
     marks = [e for e in EPOCHS if e <= epochs] or [epochs]
     text = []
-    for update in UPDATES:
+    for update in dict.fromkeys(row["update"] for row in rows):
         own = [row for row in rows if row["update"] == update]
         corpora = list(dict.fromkeys(row["corpus"] for row in own))
         head = ["shards", *(f"{name}, {e} epochs" for name in corpora for e in marks)]
         cells = []
         for label in dict.fromkeys(row["shards"] for row in own):
             scores = {row["corpus"]: row["scores"] for row in own if row["shards"] == label}
-            cells.append([label, *(f"{scores[c][e - 1]:.2f}" for c in corpora for e in marks)])
+            shown = [
+                f"{scores[c][e - 1]:.2f}" if c in scores else "" for c in corpora for e in marks
+            ]
+            cells.append([label, *shown])
         text.append(f"Updates {update}:\n\n{table(head, cells)}")
         text.append(equal_time(own, corpora))
     return "\n\n".join(text)
@@ -115,8 +131,8 @@ def equal_time(rows: list[dict[str, Any]], corpora: list[str]) -> str:
         scores = {row["shards"]: row["scores"] for row in rows if row["corpus"] == name}
         total = len(scores["serial"])
         parts = []
-        for shards in SHARDS[1:]:
-            if shards > total:
+        for shards in SHARDS:
+            if shards > total or f"{shards} each-round" not in scores:
                 continue
             few = total // shards
             mixed = scores[f"{shards} each-round"][few * shards - 1]
@@ -128,16 +144,20 @@ def equal_time(rows: list[dict[str, Any]], corpora: list[str]) -> str:
     )
 
 
-def draw(curves: dict[tuple[str, str, str], list[float]], path: Path) -> None:
+def draw(rows: list[dict[str, Any]], path: Path) -> None:
     from seqpa.experiments.figures import COLOURS, LINES, panels
 
+    curves = {(row["corpus"], row["update"], row["shards"]): row["scores"] for row in rows}
     corpora = list(dict.fromkeys(name for name, _, _ in curves))
-    figure, axes = panels(len(UPDATES), len(corpora), width=4.6, height=3.6)
-    for row, update in enumerate(UPDATES):
+    updates = list(dict.fromkeys(update for _, update, _ in curves))
+    figure, axes = panels(len(updates), len(corpora), width=4.6, height=3.6)
+    for row, update in enumerate(updates):
         for column, name in enumerate(corpora):
             own = axes[row, column]
-            labels = ["serial", *(f"{s} each-round" for s in SHARDS[1:])]
+            labels = ["serial", *(f"{s} each-round" for s in SHARDS)]
             for place, label in enumerate(labels):
+                if (name, update, label) not in curves:
+                    continue
                 scores = curves[name, update, label]
                 shown = "serial" if label == "serial" else f"{label.split()[0]} shards"
                 own.plot(
@@ -148,10 +168,12 @@ def draw(curves: dict[tuple[str, str, str], list[float]], path: Path) -> None:
                     label=shown,
                     linewidth=2,
                 )
-            best = max(curves[name, update, "serial"])
-            own.set_ylim(best - 4, best + 0.5)
+            drawn = [curves[key] for key in curves if key[:2] == (name, update)]
+            best, low = max(map(max, drawn)), min(min(scores[2:]) for scores in drawn)
+            own.set_ylim(low - 0.1, best + 0.1 * (best - low) + 0.02)  # the first epochs are below
             own.set_title(f"{name}, {update}")
             own.set_xlabel("epochs")
+            own.set_xticks(range(0, len(drawn[0]) + 1, 5))
             own.set_ylabel("test score")
             own.legend(frameon=False, fontsize=9)
     figure.savefig(path, dpi=110)
@@ -161,19 +183,26 @@ def draw(curves: dict[tuple[str, str, str], list[float]], path: Path) -> None:
 
 
 @contextmanager
-def grown(tokens: int) -> Iterator[tuple[list[str], int]]:
-    """Files with about so many tokens, which go at the end; and how many there are."""
-    folder = Path(tempfile.mkdtemp(prefix="seqpa-cluster-"))
+def grown(tokens: int, kept: Path | None = None) -> Iterator[tuple[list[str], int]]:
+    """Files with about so many tokens, and how many there are; they go at the end.
+
+    kept : a folder that they are kept in, and taken from where they are there
+    """
+    folder = kept or Path(tempfile.mkdtemp(prefix="seqpa-cluster-"))
+    folder.mkdir(parents=True, exist_ok=True)
     try:
         each = max(1, round(tokens / TOKENS_A_SENTENCE / FILES))
         for i in range(FILES):
+            if (folder / f"{i}.conll").exists():
+                continue
             command = [sys.executable, str(GENERATOR), "--sentences", str(each)]
             command += ["--seed", str(i + 1), "--vocabulary", "30000"]
             subprocess.run([*command, "-o", str(folder / f"{i}.conll")], check=True)
         files = [str(folder / f"{i}.conll") for i in range(FILES)]
         yield files, sum(tokens_of(Path(f)) for f in files)
     finally:
-        shutil.rmtree(folder)
+        if kept is None:
+            shutil.rmtree(folder)
 
 
 def tokens_of(path: Path) -> int:
@@ -200,15 +229,21 @@ def traffic(data: Path, quick: bool) -> list[dict[str, float]]:
     return found
 
 
-def speed(tokens: int, epochs: int) -> dict[str, Any]:
-    """Rounds on one worker and on two; the shards are two each time, and the model the same."""
+def speed(
+    tokens: int, epochs: int, numbers: list[int], kept: Path | None, known: dict[str, Any]
+) -> dict[str, Any]:
+    """Rounds on one worker and on two; the shards are two each time, and the model the same.
+
+    numbers : of workers
+    known : what was measured before, of which other numbers of workers stay
+    """
     from seqpa.cluster import DaskSequenceTagger, Files
     from seqpa.cluster.executors import connected
 
     found: dict[str, Any] = {"runs": []}
     reading = {"columns": ["word", "label", "_"]}
-    with grown(tokens) as (files, n_tokens):
-        for workers in (1, 2):
+    with grown(tokens, kept) as (files, n_tokens):
+        for workers in numbers:
             with connected(f"local:{workers}") as client:
                 tagger = DaskSequenceTagger(
                     client, shards=2, features="pos", epochs=epochs, random_state=1, deal="once"
@@ -230,6 +265,9 @@ def speed(tokens: int, epochs: int) -> dict[str, Any]:
                 before = seconds[0] - rounds[0]["seconds"]
                 run = {"workers": workers, "shards": 2, "before": before, "rounds": rounds}
                 found["runs"].append(run)
+    if known.get("tokens") == n_tokens:
+        found["runs"] += [run for run in known["runs"] if run["workers"] not in numbers]
+    found["runs"].sort(key=lambda run: run["workers"])
     found["tokens"] = n_tokens
     return found
 
@@ -255,7 +293,7 @@ def speed_table(found: dict[str, Any]) -> str:
     return f"{found['tokens']:,} tokens, two shards:\n\n" + table(head, rows)
 
 
-def tagging(tokens: int) -> str:
+def tagging(tokens: int, kept: Path | None) -> str:
     """Files in, files out, with one worker and with two, the model loaded already."""
     from seqpa import SequenceTagger
     from seqpa.cluster.executors import OnDask, connected
@@ -263,8 +301,8 @@ def tagging(tokens: int) -> str:
     from seqpa.data import read
 
     seconds = {}
-    with grown(tokens) as (files, n_tokens):
-        folder = Path(files[0]).parent
+    with grown(tokens, kept) as (files, n_tokens), tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
         model = folder / "m.safetensors"
         corpus = read(files[0], columns=["word", "label", "_"])[:20_000]
         SequenceTagger("pos", epochs=2, random_state=1).fit(corpus).save(model)
@@ -273,14 +311,36 @@ def tagging(tokens: int) -> str:
             with connected(f"local:{workers}") as client:
                 executor = OnDask(client)
                 tag_files(executor, model, files[:workers], folder / f"warm{workers}", options)
-                begun = time.perf_counter()
-                tag_files(executor, model, files, folder / f"out{workers}", options)
-                seconds[workers] = time.perf_counter() - begun
+                took = []
+                for turn in range(TURNS):  # the quickest counts: others may use the machine too
+                    out = folder / f"out{workers}-{turn}"
+                    begun = time.perf_counter()
+                    tag_files(executor, model, files, out, options)
+                    took.append(time.perf_counter() - begun)
+                    shutil.rmtree(out)
+                seconds[workers] = min(took)
     ratio = seconds[1] / seconds[2]
     return (
         f"Tagging {n_tokens:,} tokens in {FILES} files: two workers are {ratio:.2f} × as fast as "
         f"one ({n_tokens / seconds[2] / 1e6:.2f} million tokens/s from file to file)."
     )
+
+
+def _measured_file(is_real: bool) -> Path:
+    """Where measured points are; those of a trial in the temporary folder."""
+    return MEASURED if is_real else Path(tempfile.gettempdir()) / MEASURED.name
+
+
+def measured(is_real: bool) -> dict[str, Any]:
+    """What was measured before."""
+    path = _measured_file(is_real)
+    return dict(json.loads(path.read_text())) if path.exists() else {}
+
+
+def keep(found: dict[str, Any], is_real: bool) -> None:
+    """Add to what was measured before."""
+    path = _measured_file(is_real)
+    path.write_text(json.dumps(measured(is_real) | found, indent=1) + "\n")
 
 
 def main() -> None:
@@ -293,31 +353,39 @@ def main() -> None:
     add("--write", action="store_true", help="write RESULTS.md, cluster.json and the picture")
     add("--only", choices=("quality", "speed", "tagging"))
     add("--tokens", type=int, help=f"of the grown corpus; {TOKENS:,} unless --quick")
+    add("--corpora", nargs="+", choices=CORPORA, help="of the quality of shards; all")
+    add("--updates", nargs="+", choices=UPDATES, help="of the quality of shards; all")
+    add("--go-on", action="store_true", help="leave scores that were written before")
+    add("--workers", type=int, nargs="+", default=[1, 2], help="of the time on workers")
+    add("--corpus", type=Path, help="folder to keep the grown corpus in, for further runs")
     options = parser.parse_args()
+    options.updates = options.updates or list(UPDATES)
+    options.corpora = options.corpora or list(CORPORA[:1] if options.quick else CORPORA)
     tokens = options.tokens or (200_000 if options.quick else TOKENS)
     parts = {}
     if options.only in (None, "speed"):
-        found = speed(tokens, 3)
+        found = speed(tokens, 4, options.workers, options.corpus, measured(options.write))
         if options.data is not None and (options.data / TASKS["conll2000"].train).exists():
             found["traffic"] = traffic(options.data, options.quick)
         parts["Time on workers"] = speed_table(found)
         print(parts["Time on workers"])
-        if options.write or options.quick:
-            path = MEASURED if options.write else Path(tempfile.gettempdir()) / MEASURED.name
-            path.write_text(json.dumps(found, indent=1) + "\n")
-            print(f"measured points are in {path}")
+        keep(found, options.write)
     if options.only in (None, "tagging"):
-        parts["Tagging"] = tagging(tokens // 4)
+        parts["Tagging"] = tagging(tokens, options.corpus)
         print(parts["Tagging"])
     if options.only in (None, "quality"):
         if options.data is None:
             parser.error("--data is needed for the quality of shards")
-        rows, curves = quality(options.data, options.quick)
+        rows = measured(options.write).get("quality", []) if options.write else []
+        known = rows if options.go_on else []
+        for new in quality(options.data, options.quick, options.corpora, options.updates, known):
+            rows = with_row(rows, new)
+            keep({"quality": rows}, options.write)
         parts["Quality"] = quality_tables(rows)
         print(parts["Quality"])
         if options.write:
-            draw(curves, PICTURE)
-            parts["Quality"] += "\n\n![Scores by epochs and shards](cluster-shards.png)"
+            draw(rows, PICTURE)
+            parts["Quality"] += "\n\n![Scores by epochs and shards](../docs/scaling-shards.png)"
     if options.write:
         told = machine("numpy", "dask", "distributed")
         for name, text in parts.items():

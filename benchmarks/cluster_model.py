@@ -1,6 +1,6 @@
 """How long a round takes and what it moves, on clusters that are not here.
 
-python benchmarks/cluster_model.py [--measured cluster.json] [--bandwidth MB/s]
+python benchmarks/cluster_model.py [--measured cluster.json] [--bandwidth MB/s] [--write]
 
 A simulator of one round of `DaskSequenceTagger`, event by event, from a few measured constants: the
 client hands the weights to the scheduler, workers fetch them from whoever has them already, every
@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from results import table
+from results import table, write
 
 MEASURED = Path(__file__).with_name("cluster.json")
 BILLION = 1_000_000_000
@@ -208,18 +208,23 @@ def main() -> None:
     )
     parser.add_argument("--measured", type=Path, default=MEASURED)
     parser.add_argument("--bandwidth", type=float, default=1250.0, help="MB/s (10 Gbit/s: 1250)")
+    parser.add_argument("--write", action="store_true", help="write RESULTS.md")
     options = parser.parse_args()
     measured = json.loads(options.measured.read_text())
     mix = mixing_seconds()
-    print("Here, on loopback (1 GB/s assumed):\n")
-    print(check(measured, constants(measured, 1e9, mix)))
+    here = check(measured, constants(measured, 1e9, mix))
     c = of_real_text(constants(measured, options.bandwidth * 1e6, mix), measured)
-    print(
-        f"\nWeights grow as tokens ** {c.weight_growth:.2f}, differences as shard ** "
-        f"{c.moved_growth:.2f}; {1e6 * c.token:.2f} µs a token, {1e9 * mix:.1f} ns to mix a byte."
+    text = (
+        f"The rounds that `cluster.py` measured here, on loopback (1 GB/s assumed), beside "
+        f"simulated ones:\n\n{here}\n\n"
+        f"Weights grow as tokens ** {c.weight_growth:.2f}, differences as shard ** "
+        f"{c.moved_growth:.2f}; {1e6 * c.token:.2f} µs a token, {1e9 * mix:.1f} ns to mix a "
+        f"byte.\n\n"
+        f"A billion tokens, {options.bandwidth:.0f} MB/s:\n\n{billion(c)}"
     )
-    print(f"\nA billion tokens, {options.bandwidth:.0f} MB/s:\n")
-    print(billion(c))
+    print(text)
+    if options.write:
+        write("Shards and workers: larger clusters, simulated", text)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from seqpa.config import Config
 from seqpa.config.build import features_of
@@ -62,13 +62,13 @@ def notes_on(config: Config, columns: Sequence[str]) -> list[str]:
     return told
 
 
-def notes_on_test(train: Corpus, test: Corpus | None) -> list[str]:
+def notes_on_test(labels: Iterable[str | None] | None, test: Corpus | None) -> list[str]:
     """Labels of the test set that training never saw; those of the dev set are warned of by it.
 
     Parameters
     ----------
-    train : Corpus
-        With labels.
+    labels : iterable of str or None
+        Those of the training text, also more than once; None if it has none.
     test : Corpus or None
         With labels.
 
@@ -78,13 +78,12 @@ def notes_on_test(train: Corpus, test: Corpus | None) -> list[str]:
 
     Examples
     --------
-    >>> train = Corpus.from_sentences([["it", "fell"]], [["P", "V"]])
-    >>> notes_on_test(train, Corpus.from_sentences([["so"]], [["A"]]))
+    >>> notes_on_test(["P", "V"], Corpus.from_sentences([["so"]], [["A"]]))
     ['1 label of the test set is not in the training data and is never predicted: A (1 token)']
     """
-    if test is None or train.labels is None or test.labels is None:
+    if test is None or labels is None or test.labels is None:
         return []
-    known = [label for label in set(train.labels) if label is not None]
+    known = [label for label in set(labels) if label is not None]
     told = only_elsewhere(
         known, [[label for label in test.labels if label is not None]], "test set"
     )

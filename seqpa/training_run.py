@@ -171,7 +171,7 @@ class TrainingRun:
             self.tagger = self._untrained()
             self.notes += self._told_columns()
             self.notes += notes_on(config, self.train.names)
-            self.notes += notes_on_test(self.train, self.test)
+            self.notes += self._told_labels()
             if with_certificate:
                 from seqpa.sequence.bounds import check_covered
 
@@ -189,6 +189,9 @@ class TrainingRun:
             raise
 
     # What a run on a cluster does otherwise
+
+    def _told_labels(self) -> list[str]:
+        return notes_on_test(self.train.labels, self.test)
 
     def _read_training_text(self) -> Corpus:
         return read_part(self.config, "train")

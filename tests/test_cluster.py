@@ -21,8 +21,10 @@ from seqpa.cluster import DaskSequenceTagger, Files
 from seqpa.cluster.corpora import ShardedCorpus
 from seqpa.cluster.executors import Inline
 from seqpa.cluster.mixing import Difference, Mixture, Packed, difference, shares
+from seqpa.cluster.run import ClusterRun
 from seqpa.cluster.tagging import TaggingOptions, tag_files
 from seqpa.cluster.tasks import Measures
+from seqpa.config import Config
 from seqpa.data import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence import merging
@@ -80,6 +82,9 @@ class Scattered:
 
     def slots(self) -> int:
         return 3
+
+    def workers(self) -> int:
+        return 2
 
     def check(self) -> None: ...
 
@@ -194,12 +199,45 @@ def test_merged_numbers_are_those_of_the_whole_text(seed: int, parts: int, cutof
     surveys = [merging.survey(source, *text) for text in texts]
     known = merging.with_words(source, merged_tree(merging.merged_surveys, surveys, seed))
     numbers = [merging.number(known, *text) for text in texts]
-    found = merging.with_features(known, merged_tree(merging.merged_numbers, numbers, seed), cutoff)
+    features = merged_tree(merging.merged_numbers, [own for own, _ in numbers], seed)
+    found = merging.with_features(known, features, cutoff)
     for a, b in zip(serial.encoder.to_arrays(), found.encoder.to_arrays(), strict=True):
         assert a.keys() == b.keys()
         for name in a:
             assert np.array_equal(a[name], b[name]), name
     assert serial.seen.to_array().tolist() == found.seen.to_array().tolist()
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    parts=st.integers(1, 4),
+    cutoff=st.integers(1, 3),
+    given_features=st.booleans(),
+)
+def test_a_relabelled_part_is_what_encoding_it_again_gives(
+    seed: int, parts: int, cutoff: int, given_features: bool
+) -> None:
+    """Also with tags, whose values differ from part to part; and the words are left alone."""
+    X, y = sentences(np.random.default_rng(seed), 17)
+    templates: Any = ["word[0]", "tags[0]|besttag[-1]", "word[-2]|word[-1]|word[0]", "pair:tags[0]"]
+    if given_features:
+        X, templates = [[{"w": w, "n": len(w)} for w in words] for words in X], None
+    source = FeatureSource.choose(templates, ("word",), cutoff, None, X, LABELS)
+    pieces = np.array_split(np.arange(len(X)), parts)
+    texts = [([X[i] for i in own], [label for i in own for label in y[i]]) for own in pieces]
+    surveys = [merging.survey(source, *text) for text in texts]
+    known = merging.with_words(source, merged_tree(merging.merged_surveys, surveys, seed))
+    before = pickle.dumps(known)
+    numbers = [merging.number(known, *text) for text in texts]
+    assert pickle.dumps(known) == before
+    features = merged_tree(merging.merged_numbers, [own for own, _ in numbers], seed)
+    found = merging.with_features(known, features, cutoff)
+    index = merging.indexed(features, cutoff)
+    for (own, encoded), text in zip(numbers, texts, strict=True):
+        same, again = merging.relabelled(own, encoded, index), found.again(*text)
+        for name in ("starts", "indptr", "features", "values", "pair_indptr", "pair_features"):
+            assert np.array_equal(getattr(same, name), getattr(again, name)), name
 
 
 def merged_tree(merge: Callable[[Sequence[Any]], Any], parts: list[Any], seed: int) -> Any:
@@ -407,6 +445,30 @@ def test_tagging_files_goes_on_where_it_stood(tmp_path: Path) -> None:
     assert (out / "b.conll").read_text() == text
     with pytest.raises(SeqpaError, match="another input has the same name"):
         tag_files(Inline(), model, [inputs[0], inputs[0]], out, options)
+
+
+def test_labels_that_only_the_test_set_has_are_told_when_the_text_is_read(tmp_path: Path) -> None:
+    X, y = sentences(np.random.default_rng(1), 20)
+    write_conll(tmp_path / "a.conll", X, y)
+    write_conll(tmp_path / "t.conll", [*X, ["new"]], [*y, ["X"]])
+    config = Config.model_validate(
+        {
+            "data": {"train": str(tmp_path / "a.conll"), "test": str(tmp_path / "t.conll")},
+            "features": {"templates": ["word[0]"]},
+            "learner": {"epochs": 2},
+            "cluster": {"shards": 2},
+            "output": {"model": str(tmp_path / "m.safetensors")},
+        }
+    )
+    run = ClusterRun(config, Inline())
+    assert not any("label" in note for note in run.notes)
+    told: list[str] = []
+    run.told = told.append
+    assert len(list(run.epochs())) == 2
+    run.finish()
+    assert [line for line in told if "of the test set" in line] == [
+        "1 label of the test set is not in the training data and is never predicted: X (1 token)"
+    ]
 
 
 # Mistakes of the user's

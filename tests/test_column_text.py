@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import seqpa.data
 from seqpa import SequenceTagger
-from seqpa.cli.tag import _by_bytes
 from seqpa.data import read_chunks, write_tagged
 from seqpa.errors import SeqpaError
 from seqpa.sequence import column_text
@@ -33,12 +32,12 @@ def tagger() -> SequenceTagger:
 
 
 def by_bytes(tagger: SequenceTagger, path: Path, n_jobs: int = 1) -> str:
-    tagger.n_jobs = n_jobs
     how = {"columns": COLUMNS, "label": "label", "encoding": "utf-8", "max_sentence_tokens": 9}
     with pytest.MonkeyPatch.context() as patch:
         small = partial(seqpa.data.column_blocks, chunk_bytes=SMALL)
-        patch.setattr(seqpa.data, "column_blocks", small)
-        pieces = _by_bytes(tagger, str(path), how)
+        patch.setattr(column_text, "column_blocks", small)
+        tagging = tagger.trained_.tagging
+        pieces = column_text.tagged_columns(tagging, tagger.input_columns, str(path), how, n_jobs)
         assert pieces is not None
         return "".join(piece.text for piece in pieces)
 
@@ -139,4 +138,6 @@ def test_models_that_look_further_go_the_other_way(features: Any, tmp_path: Path
     path = tmp_path / "in.conll"
     path.write_text("Ada\n", "utf-8")
     how = {"columns": None, "label": None, "encoding": "utf-8", "max_sentence_tokens": 9}
-    assert _by_bytes(learned, str(path), how) is None
+    tagging = learned.trained_.tagging
+    columns = learned.input_columns
+    assert column_text.tagged_columns(tagging, columns, str(path), how, 1) is None

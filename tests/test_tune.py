@@ -21,7 +21,7 @@ from seqpa.config.schema import TuneRange
 from seqpa.errors import SeqpaError
 from seqpa.tune.space import check_space, chosen, default_space, distributions, space_of
 from seqpa.tune.study import Study
-from seqpa.tune.trial import run_trial
+from seqpa.tune.trial import TrialResult, run_trial
 
 pytest.importorskip("optuna", reason="optuna is not installed")
 
@@ -91,6 +91,23 @@ def test_trials_below_the_median_end_early(tmp_path: Path, config: Path) -> None
     assert all(1 < trial.epochs < 4 for trial in early)
     assert study.best().score == max(t.score for t in study.ended() if t.state == "done")
     assert set(study.importances()) == {"learner.C", "learner.algorithm", "features.cutoff"}
+
+
+def test_what_the_score_depends_on(
+    tmp_path: Path, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key that makes forty points is told, not one that makes a hundredth of one."""
+
+    def made_up(config: Config, floors: list[float | None]) -> TrialResult:
+        score = (0.9 if config.learner.algorithm == "pa-ii" else 0.5) + 1e-4 * config.learner.C
+        return TrialResult([score], "accuracy", False, 0.0)
+
+    monkeypatch.setattr("seqpa.tune.study.run_trial", made_up)
+    study = study_at(tmp_path / "a", config)
+    list(study.search(None, 1, 16, None))
+    found = study.importances()
+    assert next(iter(found)) == "learner.algorithm"
+    assert found["learner.algorithm"] > 0.9
 
 
 def test_a_trial_scores_each_epoch_as_training_does(config: Path) -> None:

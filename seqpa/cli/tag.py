@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,8 +17,6 @@ from seqpa.errors import SeqpaError
 
 if TYPE_CHECKING:
     from seqpa.data import Corpus, Extras
-    from seqpa.data.source import Block
-    from seqpa.sequence.column_text import TaggedText
     from seqpa.sequence.tagger import SequenceTagger
 
 # How many features `--explain` shows for a token.
@@ -121,6 +118,7 @@ def tag(
     from seqpa.data import CHUNK_BYTES, read_chunks, write_tagged
     from seqpa.data.sink import open_sink
     from seqpa.model import import_function
+    from seqpa.sequence.column_text import tagged_columns
 
     files = []
     if dask is None:
@@ -164,7 +162,9 @@ def tag(
     painted = plain and not explain and on_terminal(output, tagger.classes_)
     watch = Watch(input)
     if plain and not (explain or painted) and arguments["format"] == "conll":
-        pieces = _by_bytes(tagger, input, arguments)
+        pieces = tagged_columns(
+            tagger.trained_.tagging, tagger.input_columns, input, arguments, tagger.n_jobs
+        )
         if pieces is not None:
             if guessed is not None:
                 pieces = guessed.explained(pieces)
@@ -209,40 +209,6 @@ def _is_standard_output(path: str) -> bool:
     except (OSError, ValueError):
         return False
     return os.path.samestat(own, other) and stat.S_ISREG(own.st_mode)
-
-
-def _by_bytes(
-    tagger: SequenceTagger, input: str, how: Mapping[str, Any]
-) -> Iterator[TaggedText] | None:
-    """The text with its labels, piece by piece, for models that look at words alone; else None."""
-    from seqpa.data import column_blocks, no_sentence
-    from seqpa.data.several import files_of
-    from seqpa.sequence.column_text import ColumnTagging, TaggedText, tag_blocks
-
-    tagging = tagger.trained_.tagging
-    if files_of(input) != [input] or not ColumnTagging.fits(tagging, tagger.input_columns):
-        return None
-    reader, blocks = column_blocks(
-        input, how["columns"], how["label"], how["encoding"], how["max_sentence_tokens"]
-    )
-
-    def otherwise(block: Block) -> TaggedText:
-        corpus = reader.parse(block, {})
-        labels = list(chain.from_iterable(tagger.predict(corpus))) if len(corpus) else []
-        assert corpus.layout is not None
-        return TaggedText(corpus.layout.render(labels, {}), len(corpus), corpus.n_tokens)
-
-    def pieces() -> Iterator[TaggedText]:
-        sentences = 0
-        # What comes through a pipe goes on at once: no block waits for the next one.
-        n_jobs = 1 if input == "-" else tagger.n_jobs
-        for piece in tag_blocks(ColumnTagging(tagging), reader, blocks, n_jobs, otherwise):
-            yield piece
-            sentences += len(piece)
-        if not sentences:
-            raise no_sentence(input)
-
-    return pieces()
 
 
 def _tagged(

@@ -32,8 +32,15 @@ def merged(executor: Executor, merge: Callable[..., Any], handles: Sequence[Any]
     return level[0]
 
 
-def numbered(executor: Executor, parts: Sequence[Any], source: FeatureSource, cutoff: int) -> Any:
-    """The handle of the source that all parts together teach.
+def numbered(
+    executor: Executor,
+    parts: Sequence[Any],
+    source: FeatureSource,
+    cutoff: int,
+    labels: list[str],
+    algorithm: str,
+) -> tuple[Any, list[Any]]:
+    """The source that all parts together teach, and the parts as integers.
 
     Parameters
     ----------
@@ -43,14 +50,24 @@ def numbered(executor: Executor, parts: Sequence[Any], source: FeatureSource, cu
         One that knows nothing yet.
     cutoff : int
         Leave out features seen fewer times.
+    labels : list of str
+    algorithm : str
+
+    Returns
+    -------
+    source : handle of FeatureSource
+    data : list of handles of TrainingData
     """
     empty = executor.submit(tasks.same, source)
     surveys = [executor.submit(tasks.survey, part, empty) for part in parts]
-    found = merged(executor, merging.merged_surveys, surveys)
-    with_words = executor.submit(merging.with_words, empty, found)
-    numbers = [executor.submit(tasks.number, part, with_words) for part in parts]
-    features = merged(executor, merging.merged_numbers, numbers)
-    return executor.submit(merging.with_features, with_words, features, cutoff)
+    survey = merged(executor, merging.merged_surveys, surveys)
+    with_words = executor.submit(merging.with_words, empty, survey)
+    numbers = [executor.submit(tasks.number, part, with_words, labels, algorithm) for part in parts]
+    found = [executor.submit(tasks.found, own) for own in numbers]
+    features = merged(executor, merging.merged_numbers, found)
+    index = executor.submit(merging.indexed, features, cutoff)
+    data = [executor.submit(tasks.relabel, own, index) for own in numbers]
+    return executor.submit(merging.with_features, with_words, features, cutoff), data
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +97,18 @@ class ShardedCorpus:
         executor: Executor,
         parts: Sequence[Any],
         tokens: int,
-        encode: Callable[[Any], Any],
         shards: int,
         deal: str,
         seed: int,
     ) -> ShardedCorpus:
-        """Encode the parts and cut them into pieces.
+        """Cut the parts into pieces.
 
         Parameters
         ----------
         executor : Executor
-        parts : sequence of handles of `Part`
+        parts : sequence of handles of TrainingData
         tokens : int
             How many they have together.
-        encode : callable
-            Submits the encoding of a part.
         shards : int
         deal : "auto", "each-round" or "once"
             "auto" deals each round anew where that is cheap, which the number of tokens decides.
@@ -106,8 +120,7 @@ class ShardedCorpus:
         wanted = shards * (_PIECES if anew else 1)
         each = -(-wanted // len(parts))
         pieces = []
-        for part in parts:
-            data = encode(part)
+        for data in parts:
             if each == 1:
                 pieces.append(data)
             else:

@@ -12,7 +12,7 @@ import logging
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 from uuid import uuid4
@@ -44,6 +44,9 @@ class Executor(Protocol):
 
     def slots(self) -> int:
         """How many tasks can run at a time."""
+
+    def workers(self) -> int:
+        """How many processes run them."""
 
     def check(self) -> None:
         """Raise a SeqpaError where a worker cannot do the work."""
@@ -82,6 +85,10 @@ class Inline:
         """One."""
         return 1
 
+    def workers(self) -> int:
+        """One."""
+        return 1
+
     def check(self) -> None:
         """Nothing can be wrong."""
 
@@ -107,6 +114,7 @@ class OnDask:
         self.timeout = timeout
         self._workers = set(self._info())
         self._alone_since: float | None = None
+        self._lost: list[str] = []
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Have a task done on the cluster."""
@@ -192,27 +200,44 @@ class OnDask:
 
     def _look_after_workers(self) -> None:
         """Tell of those that were lost; give up where nobody has been left for too long."""
-        present = set(self._info()) if self.client.status == "running" else set()
+        info = self._info() if self.client.status == "running" else {}
+        present = set(info)
         if self.client.status == "running":
             for lost in sorted(self._workers - present):
+                self._lost.append(lost)
                 if self.told is not None:
                     self.told(f"the worker {lost} was lost: its tasks are done again by others")
             self._workers = present
         now = time.monotonic()
-        if present:
+        full = sorted(address for address, worker in info.items() if _is_full(worker))
+        if len(full) < len(present):
             self._alone_since = None
         elif self._alone_since is None:
             self._alone_since = now
         elif now - self._alone_since > self.timeout:
+            if full:
+                raise SeqpaError(
+                    f"the memory of the worker {full[0]} "
+                    f"({info[full[0]]['memory_limit'] / 1e6:,.0f} MB) has been too full to begin a "
+                    f"task for {self.timeout:.0f} seconds: use more files and shards, or give it "
+                    f"more (dask worker --memory-limit)"
+                )
             what = "has had no worker" if self.client.status == "running" else "was not reached"
+            last = f" since {self._lost[-1]} was lost" if self._lost else ""
+            if len(self._lost) > 1:
+                last += f", after {len(self._lost) - 1} others (is their memory large enough?)"
             raise SeqpaError(
-                f"{self.name} {what} for {self.timeout:.0f} seconds: start it again; --resume goes "
-                f"on from the last round"
+                f"{self.name} {what} for {self.timeout:.0f} seconds{last}: start it again; "
+                f"--resume goes on from the last round"
             )
 
     def slots(self) -> int:
         """How many threads the workers have together."""
         return max(1, sum(worker["nthreads"] for worker in self._info().values()))
+
+    def workers(self) -> int:
+        """How many workers there are."""
+        return max(1, len(self._info()))
 
     def check(self) -> None:
         """Ask every worker for its version, and wait for workers where there is none yet."""
@@ -263,6 +288,12 @@ class OnDask:
                 )
 
 
+def _is_full(worker: Mapping[str, Any]) -> bool:
+    """Whether a worker has too little memory left to begin anything, and does nothing either."""
+    counts = worker.get("metrics", {}).get("task_counts", {})
+    return worker.get("status") == "paused" and not counts.get("executing")
+
+
 def need_dask() -> None:
     """Raise a SeqpaError where Dask is not installed."""
     try:
@@ -303,7 +334,9 @@ def connected(where: str, timeout: float = TIMEOUT) -> Iterator[Any]:
             LocalCluster(
                 n_workers=int(workers),
                 threads_per_worker=1,
-                dashboard_address=None,
+                # Free ports, and for this machine alone.
+                dashboard_address="127.0.0.1:0",
+                worker_dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
                 preload=_UNINTERRUPTED,
             ) as cluster,

@@ -19,7 +19,9 @@ from seqpa.config.schema import ClusterSettings
 from seqpa.data import Corpus, read_chunks
 from seqpa.data.remote import is_address
 from seqpa.errors import SeqpaError
+from seqpa.sequence.learner import Epoch, Progress
 from seqpa.sequence.tagger import SequenceTagger
+from seqpa.training_notes import notes_on_test
 from seqpa.training_run import TrainingRun, tagger_of
 
 
@@ -116,6 +118,18 @@ class ClusterRun(TrainingRun):
 
     def _training_text(self) -> Files:
         return Files(self._files, self._reading, self.config.data.unlabelled)
+
+    def _told_labels(self) -> list[str]:
+        return []  # which labels there are is known when the workers have read the text
+
+    def _training(self, progress: Progress | None) -> Iterator[Epoch]:
+        told = self.resumed
+        for epoch in super()._training(progress):
+            if not told and self.told is not None:
+                for note in notes_on_test(self.tagger.classes_, self.test):
+                    self.told(note)
+            told = True
+            yield epoch
 
     def _is_time_to_save(self) -> bool:
         return True  # a round is much work, and its traffic is not to be repeated

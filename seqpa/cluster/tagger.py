@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ class RoundCost:
     number : int
         Of the round, counted from 1.
     seconds : float
-        From its beginning to the mixed weights.
+        From its beginning until the mixed weights are scored.
     sent, received : int
         Bytes of weights to the workers, and of differences from them.
     worked : float
@@ -307,21 +306,13 @@ class DaskSequenceTagger(SequenceTagger):
         )
         parts = [part for part, head in zip(parts, heads, strict=True) if head.sentences]
         empty = self._empty_source(heads[0].kind, labels)
-        handle = numbered(executor, parts, empty, self.cutoff)
+        handle, data = numbered(executor, parts, empty, self.cutoff, labels, self.algorithm)
         (source,) = executor.results([handle])
         space = WeightSpace(len(labels), source.encoder.n_features, source.n_pair_features)
         check_labels(space.n_labels, space.n_pair_features)
         seed = self._seed()
-        corpus = ShardedCorpus.of(
-            executor,
-            parts,
-            tokens,
-            partial(_encoded, executor, handle, labels, self.algorithm),
-            self.shards,
-            self.deal,
-            seed,
-        )
-        del parts, handle
+        corpus = ShardedCorpus.of(executor, data, tokens, self.shards, self.deal, seed)
+        del parts, handle, data
         executor.check_memory(2 * corpus.largest(), "a shard")
         state = self._state if self._state is not None else MixedState()
         if state.epoch and state.marks != corpus.marks():
@@ -355,7 +346,9 @@ class DaskSequenceTagger(SequenceTagger):
                 if judge is not None:
                     state.best = self._chosen(state.mixture)
                 self._settle(source, labels, frozen, number)
-            cost = _cost(number, seconds, sent, results, executor.slots())
+            # Workers also wait while the client scores.
+            took = time.perf_counter() - begun
+            cost = _cost(number, took, sent, results, executor.slots())
             self.rounds_.append(cost)
             if not isinstance(executor, Inline):
                 tell(str(cost))
@@ -375,9 +368,10 @@ class DaskSequenceTagger(SequenceTagger):
         """What each shard learned, and how many bytes of weights were sent."""
         packed = mixture.packed()
         weights = executor.submit(tasks.same, packed)
+        crowd = -(-len(dealt) // executor.workers())
         handles = [
             executor.submit(
-                tasks.epoch, setup, weights, [corpus.pieces[i] for i in own], number, shard
+                tasks.epoch, setup, weights, [corpus.pieces[i] for i in own], number, shard, crowd
             )
             for shard, own in enumerate(dealt)
         ]
@@ -533,10 +527,6 @@ class DaskSequenceTagger(SequenceTagger):
         except (KeyError, TypeError, ValueError) as error:
             raise damaged(Path(path), error) from None
         return self
-
-
-def _encoded(executor: Executor, source: Any, labels: list[str], algorithm: str, part: Any) -> Any:
-    return executor.submit(tasks.encode, part, source, labels, algorithm)
 
 
 class _Judge:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,6 @@ from seqpa.sequence.pieces import joined, part
 from seqpa.sequence.sparse_weights import WeightSpace
 from seqpa.sequence.tagger import SequenceTagger
 from seqpa.sequence.training import TrainingData, label_indices
-
-# A worker may run several tasks in threads of one process, and an encoder is one at a time.
-_ENCODING = Lock()
 
 
 def checked(version: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -64,6 +60,27 @@ def worker_name() -> str:
         return str(get_worker().address)
     except (ImportError, ValueError):
         return "here"
+
+
+def threads_of(n_jobs: int, tasks: int) -> int:
+    """How many threads a task may use: its share of its worker's, and `n_jobs` at least.
+
+    Parameters
+    ----------
+    n_jobs : int
+    tasks : int
+        So many share a worker.
+
+    Returns
+    -------
+    int
+    """
+    try:
+        from distributed import get_worker
+
+        return max(n_jobs, get_worker().state.nthreads // tasks)
+    except (ImportError, ValueError):
+        return n_jobs
 
 
 def same(value: Any) -> Any:
@@ -145,19 +162,40 @@ def survey(own: Part, source: FeatureSource) -> merging.Survey:
         return merging.survey(source, own.X, own.labels())
 
 
-def number(own: Part, source: FeatureSource) -> merging.Numbered:
-    """The features of a part."""
-    with named(own), _ENCODING:
-        return merging.number(source, own.X, own.labels())
+@dataclass(frozen=True, slots=True)
+class NumberedPart:
+    """A part as integers, its features numbered by themselves.
+
+    Attributes
+    ----------
+    found : Numbered
+        Which features these are.
+    data : TrainingData
+    """
+
+    found: merging.Numbered
+    data: TrainingData
 
 
-def encode(own: Part, source: FeatureSource, labels: list[str], algorithm: str) -> TrainingData:
-    """A part as integers."""
+def number(own: Part, source: FeatureSource, labels: list[str], algorithm: str) -> NumberedPart:
+    """A part as integers, with numbers of its own."""
     flat = own.labels()
-    with named(own), _ENCODING:
+    with named(own):
         importance = sentence_weights(own.sample_weight, own.X, algorithm)
-        encoded = source.again(own.X, flat)
-    return TrainingData(encoded, label_indices(flat, labels), importance)
+        found, encoded = merging.number(source, own.X, flat)
+    return NumberedPart(found, TrainingData(encoded, label_indices(flat, labels), importance))
+
+
+def found(own: NumberedPart) -> merging.Numbered:
+    """The features of a part, which are sent, and not the part."""
+    return own.found
+
+
+def relabel(own: NumberedPart, index: merging.Index) -> TrainingData:
+    """A part with the numbers that its features have in the whole text."""
+    data = own.data
+    encoded = merging.relabelled(own.found, data.encoded, index)
+    return TrainingData(encoded, data.gold, data.importance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +270,12 @@ class Setup:
 
 
 def epoch(
-    setup: Setup, weights: Packed, pieces: Sequence[TrainingData], round: int, shard: int
+    setup: Setup,
+    weights: Packed,
+    pieces: Sequence[TrainingData],
+    round: int,
+    shard: int,
+    crowd: int = 1,
 ) -> Difference:
     """Train one epoch on a shard.
 
@@ -245,6 +288,8 @@ def epoch(
         The sentences of the shard.
     round, shard : int
         With the seed they give the order of the sentences.
+    crowd : int
+        So many tasks share a worker and its cores, on which nothing depends but time.
 
     Returns
     -------
@@ -252,6 +297,7 @@ def epoch(
     """
     begun = time.perf_counter()
     tagger = SequenceTagger(**setup.parameters)
+    tagger.n_jobs = threads_of(tagger.n_jobs, crowd)
     data = together(pieces)
     start = weights.keys, weights.values[0].astype(np.float64)
     training = setup.space.weights(*start)

@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import column_text as kernel
+from seqpa.data import column_blocks, no_sentence
 from seqpa.data.conll import ConllReader, LineShape
+from seqpa.data.several import files_of
 from seqpa.data.source import Block
 from seqpa.errors import SeqpaError
 from seqpa.sequence.tagging import Buffers, Tagging
@@ -276,3 +279,52 @@ def tag_blocks(
         finally:
             for _, future in waiting:
                 future.cancel()
+
+
+def tagged_columns(
+    tagging: Tagging, columns: Sequence[str], input: str, how: Mapping[str, Any], n_jobs: int
+) -> Iterator[TaggedText] | None:
+    """The text of a file with its labels, piece by piece, for models that look at words alone.
+
+    Parameters
+    ----------
+    tagging : Tagging
+        Of a model.
+    columns : sequence of str
+        Those that the model looks at.
+    input : str
+        A file in columns, or ``-``.
+    how : mapping
+        What `seqpa.data.read_chunks` is told: columns, label, encoding, max_sentence_tokens.
+    n_jobs : int
+        Threads.
+
+    Returns
+    -------
+    iterator of TaggedText, or None
+        None for other models, and for several files.
+    """
+    if files_of(input) != [input] or not ColumnTagging.fits(tagging, columns):
+        return None
+    reader, blocks = column_blocks(
+        input, how["columns"], how["label"], how["encoding"], how["max_sentence_tokens"]
+    )
+
+    def otherwise(block: Block) -> TaggedText:
+        corpus = reader.parse(block, {})
+        found = tagging.predict(corpus, None, n_jobs) if len(corpus) else []
+        assert corpus.layout is not None
+        text = corpus.layout.render(list(chain.from_iterable(found)), {})
+        return TaggedText(text, len(corpus), corpus.n_tokens)
+
+    def pieces() -> Iterator[TaggedText]:
+        sentences = 0
+        # What comes through a pipe goes on at once: no block waits for the next one.
+        threads = 1 if input == "-" else n_jobs
+        for piece in tag_blocks(ColumnTagging(tagging), reader, blocks, threads, otherwise):
+            yield piece
+            sentences += len(piece)
+        if not sentences:
+            raise no_sentence(input)
+
+    return pieces()

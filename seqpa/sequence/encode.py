@@ -8,6 +8,7 @@ feature ids, template by template.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -253,6 +254,22 @@ class FeatureEncoder:
         encoded = self._encode(words, starts, found, grow=True)
         self._growing = False
         return encoded
+
+    def without_features(self) -> FeatureEncoder:
+        """An encoder with the same words and no feature, which keeps all it sees from now on.
+
+        The words are shared, so that this costs nothing; what labels teach is not, and neither is
+        changed by the other where all words are known.
+        """
+        made = copy.copy(self)
+        made.cutoff = 1
+        made._words = [column.apart() for column in self._words]
+        made._layout = AttributeLayout(made._words, len(self._lexicons))
+        for name, table in zip(_TABLES, self._tables(), strict=False):
+            own = copy.copy(table)
+            own.clear()
+            setattr(made, name, own)
+        return made
 
     def training_transform(
         self,

@@ -13,9 +13,10 @@ tenth of the text. With one part everything is as `learn` has it, number by numb
 from __future__ import annotations
 
 import copy
+import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa.sequence.dicts import DictEncoder
-from seqpa.sequence.encode import FeatureEncoder
+from seqpa.sequence.encode import Encoded, FeatureEncoder
 from seqpa.sequence.inputs import FeatureSource, documents_of
 from seqpa.sequence.resources import pack_strings
 from seqpa.sequence.seen import SeenText
@@ -179,8 +180,8 @@ def with_words(source: FeatureSource, found: Survey) -> FeatureSource:
     return made
 
 
-def number(source: FeatureSource, X: Any, flat: Labels) -> Numbered:
-    """The features of a part.
+def number(source: FeatureSource, X: Any, flat: Labels) -> tuple[Numbered, Encoded]:
+    """The features of a part, and the part with numbers of its own.
 
     Parameters
     ----------
@@ -192,22 +193,23 @@ def number(source: FeatureSource, X: Any, flat: Labels) -> Numbered:
 
     Returns
     -------
-    Numbered
+    Numbered, Encoded
+        `relabelled` gives it the numbers that the whole text has.
     """
-    own = copy.deepcopy(source)
-    own.encoder.cutoff = 1  # what is rare in a part need not be rare
-    if not isinstance(own.encoder, FeatureEncoder):
+    if not isinstance(source.encoder, FeatureEncoder):
+        own = copy.deepcopy(source)
+        own.encoder.cutoff = 1  # what is rare in a part need not be rare
         encoded = own.learn(X, flat)
         names = own.encoder.feature_names()
         counts = np.bincount(encoded.features, minlength=len(names))
-        return Numbered(names=dict(zip(names, counts.tolist(), strict=True)))
-    encoder = own.encoder
+        return Numbered(names=dict(zip(names, counts.tolist(), strict=True))), encoded
+    encoder = source.encoder.without_features()
     before = {
         (c, k): len(column.values[k])
         for c, column in enumerate(encoder.word_columns)
         for k in column.learned
     }
-    columns, lengths = own.cells(X, in_training=True)
+    columns, lengths = source.cells(X, in_training=True)
     encoded = encoder.training_transform(columns, lengths, flat, documents_of(X), grow=True)
     tables = [_found(encoder.features, encoded.features)]
     if encoder.pairs is not None and encoded.pair_features is not None:
@@ -215,7 +217,7 @@ def number(source: FeatureSource, X: Any, flat: Labels) -> Numbered:
     values = {
         (c, k): list(encoder.word_columns[c].values[k])[known:] for (c, k), known in before.items()
     }
-    return Numbered(tables, {}, values, _first_values(encoder, before))
+    return Numbered(tables, {}, values, _first_values(encoder, before)), encoded
 
 
 def _found(table: FeatureTable, features: NDArray[np.int32]) -> FoundFeatures:
@@ -308,19 +310,138 @@ def _merged(parts: Sequence[FoundFeatures]) -> FoundFeatures:
     )
 
 
-def _as_one(rows: NDArray[np.int64]) -> NDArray[Any]:
-    """A key for each row: one number where all values fit in, else its bytes."""
-    most = rows.max(axis=0).astype(object) + 1
-    product = 1
-    for n in most:
-        product *= int(n)
-    if product < 2**63:
+def _as_one(rows: NDArray[np.int64], most: NDArray[np.int64] | None = None) -> NDArray[Any]:
+    """A key for each row: one number where all values fit in, else its bytes.
+
+    most : the largest value of each column, if not that of these rows
+    """
+    bases = [int(n) + 1 for n in (rows.max(axis=0) if most is None else most)]
+    if math.prod(bases) < 2**63:
         key = rows[:, 0].copy()
-        for column, n in zip(rows.T[1:], most[1:], strict=True):
-            key = key * int(n) + column
+        for column, n in zip(rows.T[1:], bases[1:], strict=True):
+            key = key * n + column
         return key
     rows = np.ascontiguousarray(rows)
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The number that each feature of the whole text has, to be looked up.
+
+    Attributes
+    ----------
+    tables : list of lists of (most, keys, numbers)
+        For each table and template the largest values, the sorted keys of the features, and the
+        number of each: -1 where it is rarer than the cutoff.
+    names : {feature: number}
+        Where tokens are features already.
+    values : {(column, attribute): {value: number}}
+        As `Numbered.values`.
+    """
+
+    tables: list[list[tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int32]]]]
+    names: dict[str, int]
+    values: dict[Place, dict[str, int]]
+
+
+def indexed(found: Numbered, cutoff: int) -> Index:
+    """What `relabelled` looks numbers up in: those that `with_features` gives.
+
+    Parameters
+    ----------
+    found : Numbered
+        Of the whole text.
+    cutoff : int
+        Leave out features seen fewer times.
+
+    Returns
+    -------
+    Index
+    """
+    tables = []
+    for table in found.tables:
+        enough = table.counts >= cutoff
+        numbers = np.where(enough, np.cumsum(enough) - 1, -1).astype(np.int32)
+        own = []
+        for features, rows in _by_template(table):
+            most = rows.max(axis=0, initial=0)
+            keys = _as_one(rows, most)
+            order = np.argsort(keys, kind="stable")
+            own.append((most, keys[order], numbers[features[order]]))
+        tables.append(own)
+    names = [name for name, count in found.names.items() if count >= cutoff]
+    values = {place: {v: k for k, v in enumerate(own)} for place, own in found.values.items()}
+    return Index(tables, {name: i for i, name in enumerate(names)}, values)
+
+
+def relabelled(own: Numbered, encoded: Encoded, index: Index) -> Encoded:
+    """A part with the numbers of the whole text, as `FeatureSource.again` encodes it.
+
+    Parameters
+    ----------
+    own : Numbered
+        Of the part.
+    encoded : Encoded
+        With its own numbers.
+    index : Index
+
+    Returns
+    -------
+    Encoded
+    """
+    if not own.tables:
+        new = np.array([index.names.get(name, -1) for name in own.names], np.int32)
+        return Encoded(
+            encoded.starts, *_renamed(new, encoded.indptr, encoded.features, encoded.values)
+        )
+    found = [
+        _looked_up(_renumbered(own, t, index.values), index.tables[t])
+        for t in range(len(own.tables))
+    ]
+    made = Encoded(
+        encoded.starts, *_renamed(found[0], encoded.indptr, encoded.features, encoded.values)
+    )
+    if len(found) == 1 or encoded.pair_indptr is None or encoded.pair_features is None:
+        return made
+    pairs = _renamed(found[1], encoded.pair_indptr, encoded.pair_features, encoded.pair_values)
+    return replace(made, pair_indptr=pairs[0], pair_features=pairs[1], pair_values=pairs[2])
+
+
+def _by_template(table: FoundFeatures) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Of each template, which features are its own, and a row of values for each."""
+    sizes = table.n_parts[table.which]
+    begin = np.cumsum(sizes) - sizes
+    for t, width in enumerate(table.n_parts.tolist()):
+        own = np.flatnonzero(table.which == t)
+        yield own, table.values[begin[own][:, None] + np.arange(width)]
+
+
+def _looked_up(
+    table: FoundFeatures, whole: list[tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int32]]]
+) -> NDArray[np.int32]:
+    """The number of each feature of a part among those of the text."""
+    found = np.full(len(table.which), -1, np.int32)
+    for (features, rows), (most, keys, numbers) in zip(_by_template(table), whole, strict=True):
+        if len(features):
+            found[features] = numbers[np.searchsorted(keys, _as_one(rows, most))]
+    return found
+
+
+def _renamed(
+    new: NDArray[np.int32],
+    indptr: NDArray[np.int64],
+    features: NDArray[np.int32],
+    values: NDArray[np.float32] | None,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]:
+    """Features with new numbers, without those whose number is -1."""
+    features = new[features]
+    if new.min(initial=0) < 0:
+        there = features >= 0
+        indptr = np.concatenate([[0], np.cumsum(there)])[indptr]
+        features = features[there]
+        values = None if values is None else values[there]
+    return indptr, features, values
 
 
 def with_features(source: FeatureSource, found: Numbered, cutoff: int) -> FeatureSource:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, compress
@@ -97,6 +98,14 @@ class Column:
         self.words.update(fresh)
         if self._rows_of is not None:
             self._note_rows(fresh)
+
+    def apart(self) -> Column:
+        """The same words, shared, with values of learned attributes that grow by themselves."""
+        made = copy.copy(self)
+        made.values = [
+            dict(values) if k in self.learned else values for k, values in enumerate(self.values)
+        ]
+        return made
 
     def training_values(
         self,

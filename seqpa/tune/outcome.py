@@ -154,5 +154,5 @@ def draw(folder: Path, trials: Sequence[Ended], importances: dict[str, float], m
     own.set_axisbelow(True)
     own.grid(False, axis="y")
     own.barh(names, [importances[name] for name in names], color=COLOURS[0])
-    own.set_xlabel("share of what the score depends on (PED-ANOVA)")
+    own.set_xlabel("share of what the score depends on (fANOVA)")
     figure.savefig(folder / "importance.png", dpi=120)

@@ -261,7 +261,7 @@ class Study:
         """How much each key matters to the score, largest first; empty where it cannot be told."""
         if sum(trial.state == "done" for trial in self.ended()) < 4 or len(self._space) < 2:
             return {}
-        evaluator = self._optuna.importance.PedAnovaImportanceEvaluator()
+        evaluator = self._optuna.importance.FanovaImportanceEvaluator(seed=self._seed)
         try:
             found = self._optuna.importance.get_param_importances(self._study, evaluator=evaluator)
         except (RuntimeError, ValueError):  # all trials alike
