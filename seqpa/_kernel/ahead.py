@@ -203,7 +203,9 @@ class Ahead:
         for k in range(self.end - self.begin):
             n = self.offsets[k + 1] - self.offsets[k]
             j = k
-            while j > 0 and self.offsets[self.turns[j - 1] + 1] - self.offsets[self.turns[j - 1]] < n:
+            while (
+                j > 0 and self.offsets[self.turns[j - 1] + 1] - self.offsets[self.turns[j - 1]] < n
+            ):
                 self.turns[j] = self.turns[j - 1]
                 j -= 1
             self.turns[j] = k
