@@ -35,6 +35,7 @@ from seqpa.cli.score import score
 from seqpa.cli.screen import NoColor, Quiet, Verbose, shown
 from seqpa.cli.serve import serve
 from seqpa.cli.tag import tag
+from seqpa.cli.teach import teach
 from seqpa.cli.train import CommandWithSettings, train
 from seqpa.cli.tune import tune
 
@@ -46,7 +47,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=CommandWithSettings)(guarded(train))
-_LOOKING = (tag, evaluate, report, serve, inspect, corpora)
+_LOOKING = (tag, evaluate, report, serve, teach, inspect, corpora)
 _MAKING = (init, convert, score, cluster, tune, schema)
 for _command in (*_LOOKING, *_MAKING):
     app.command()(guarded(_command))

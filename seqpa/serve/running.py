@@ -24,10 +24,11 @@ import uvicorn
 from seqpa.errors import SeqpaError
 from seqpa.serve.app import create_app
 from seqpa.serve.connections import connection_class
+from seqpa.serve.guard import Application
 from seqpa.serve.logs import Log, take_server_logs
 from seqpa.serve.metrics import Metrics, shared_file
 from seqpa.serve.models import Models
-from seqpa.serve.settings import Settings
+from seqpa.serve.settings import Limits, Settings
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # A worker that ends by itself is started again, but not more often than this.
@@ -51,11 +52,11 @@ def run(settings: Settings, on_ready: Callable[[str], None] = lambda address: No
     if settings.workers == 1:
         models = Models(settings.models, settings.allow_imports)
         with bound(settings) as listener:
-            _serve(settings, models, Metrics(), listener, lambda: on_ready(_address(listener)))
+            _serve(settings, models, Metrics(), listener, lambda: on_ready(address_of(listener)))
         return
     Models(settings.models, settings.allow_imports)  # a mistake is told once, here
     with bound(settings) as listener:
-        _Workers(settings, listener).run(lambda: on_ready(_address(listener)))
+        _Workers(settings, listener).run(lambda: on_ready(address_of(listener)))
 
 
 @contextmanager
@@ -96,7 +97,17 @@ def bound(settings: Settings) -> Iterator[socket.socket]:
         listener.close()
 
 
-def _address(listener: socket.socket) -> str:
+def address_of(listener: socket.socket) -> str:
+    """The address of a socket, as a browser takes it.
+
+    Parameters
+    ----------
+    listener : socket
+
+    Returns
+    -------
+    str
+    """
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
@@ -141,10 +152,38 @@ def _serve(
 ) -> None:
     """Serve in this process."""
     log = Log(quiet=settings.quiet)
+
+    def ready() -> None:
+        versions = {card["name"]: card["version"] for card in models.cards()}
+        log.info("ready", address=address_of(listener), models=versions, process=os.getpid())
+        on_ready()
+
+    serve_app(create_app(settings, models, metrics, log), settings.limits, listener, log, ready)
+
+
+def serve_app(
+    app: Application,
+    limits: Limits,
+    listener: socket.socket,
+    log: Log,
+    on_ready: Callable[[], None],
+) -> None:
+    """Serve an application in this process, until a signal says to end.
+
+    Parameters
+    ----------
+    app : ASGI application
+    limits : Limits
+    listener : socket
+        As `bound` gives it.
+    log : Log
+        Is closed at the end.
+    on_ready : function
+        Called once requests are taken.
+    """
     take_server_logs(log)
-    limits = settings.limits
     config = uvicorn.Config(
-        create_app(settings, models, metrics, log),
+        app,
         http=connection_class(limits),
         ws="none",
         lifespan="on",
@@ -155,14 +194,8 @@ def _serve(
         timeout_keep_alive=int(limits.idle_seconds),
         timeout_graceful_shutdown=int(limits.shutdown_seconds),
     )
-
-    def ready() -> None:
-        versions = {card["name"]: card["version"] for card in models.cards()}
-        log.info("ready", address=_address(listener), models=versions, process=os.getpid())
-        on_ready()
-
     try:
-        _Server(config, ready).run(sockets=[listener])
+        _Server(config, on_ready).run(sockets=[listener])
         log.info("ended", process=os.getpid())
     finally:
         log.close()

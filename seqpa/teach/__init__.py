@@ -5,7 +5,9 @@
 - `labels`: the label set: names, keys and colours, and how they change.
 - `model`: what is learned from the events, sentence by sentence.
 - `queue`: which sentence comes next.
+- `keystrokes`: how many keys a labelling costs.
 - `team`: users, sentences that are lent out, second readers, agreement.
+- `curve`: how sure a score is, and what more sentences would bring.
 - `progress`: how good the tagger is by now, and what it saves.
 - `session`: all of these together: what the page calls.
 """

@@ -98,15 +98,17 @@ class State:
             return
         self.valid.append(event)
         if event.annotation is not None and event.sentence is not None:
-            reader = event.user
             if event.base is None:
                 self.roots[event.id] = event
-            else:
-                reader = self.roots[event.base].user
-            self.labellings.setdefault(event.sentence, {})[reader] = event
+            self.labellings.setdefault(event.sentence, {})[self.reader(event)] = event
             self.partial.pop(event.sentence, None)
         elif event.kind == "partial" and event.sentence is not None:
-            self.partial[event.sentence] = event
+            before = self.partial.get(event.sentence)
+            if event.base is None:
+                self.roots[event.id] = event
+                self.partial[event.sentence] = event
+            elif before is not None and event.base in (before.id, before.base):
+                self.partial[event.sentence] = event  # only the name of a label is another one
         elif event.kind == "skip" and event.sentence is not None:
             self.skipped.setdefault(event.sentence, set()).add(event.user)
         elif event.kind == "flag" and event.sentence is not None:
@@ -146,6 +148,20 @@ class State:
         """
         event = self.latest(sentence)
         return None if event is None else event.annotation
+
+    def reader(self, event: Event) -> str:
+        """Whose labels or confirmed tokens an event has: not of those who only changed a name.
+
+        Parameters
+        ----------
+        event : Event
+
+        Returns
+        -------
+        str
+        """
+        root = None if event.base is None else self.roots.get(event.base)
+        return event.user if root is None else root.user
 
     def to_undo(self, user: str) -> Event:
         """What a user's next undo takes back: the latest that is still valid.
@@ -196,6 +212,27 @@ def changed(annotation: dict[str, Any], old: str, new: str | None) -> dict[str, 
         return {"labels": [new if label == old else label for label in annotation["labels"]]}
     spans = [[s, e, new if label == old else label] for s, e, label in annotation["spans"]]
     return {"spans": [span for span in spans if span[2] is not None]}
+
+
+def names(annotation: dict[str, Any]) -> set[str]:
+    """The labels that an annotation has.
+
+    Parameters
+    ----------
+    annotation : dict
+
+    Returns
+    -------
+    set of str
+
+    Examples
+    --------
+    >>> sorted(names({"spans": [[0, 1, "PER"], [2, 3, "LOC"]]}))
+    ['LOC', 'PER']
+    """
+    if "spans" in annotation:
+        return {label for _, _, label in annotation["spans"]}
+    return {label for label in annotation["labels"] if label is not None}
 
 
 def checked(

@@ -150,3 +150,25 @@ def steps(proposed: Annotation, final: Annotation, kind: str, n: int) -> list[St
         if not any(covered[start:end]):
             found.append(Step(start, end, None, MOVE + LABEL))
     return sorted(found, key=lambda step: (step.start, step.end))
+
+
+def same(one: Annotation, two: Annotation, n: int) -> bool:
+    """Whether two labellings say the same, in whatever order their spans are.
+
+    Parameters
+    ----------
+    one, two : dict
+        Labels of the same sentence.
+    n : int
+        The number of words.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> same({"spans": [[1, 2, "A"], [0, 1, "B"]]}, {"spans": [[0, 1, "B"], [1, 2, "A"]]}, 2)
+    True
+    """
+    return not steps(one, two, "tokens" if "labels" in one else "spans", n)

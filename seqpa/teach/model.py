@@ -154,11 +154,16 @@ class TaughtModel:
             )
         else:
             self._tagger = copy.deepcopy(base).set_params(random_state=seed)
+            self._tagger.partial_fit([], [])  # no lesson, but what a snapshot needs
             for own in self._types(base.classes_):
                 self._shown[own] = own
         for label in labels:
             if label not in self._shown.values():
                 self.add_label(label)
+        if base is not None:
+            # A tagger out of a model file goes on a little otherwise than one out of a snapshot;
+            # all begin as the latter, so that the same lessons give the same bits.
+            self._tagger = TaughtModel.restore(self.snapshot())._tagger
 
     # Labels
 
@@ -413,6 +418,24 @@ class TaughtModel:
                 best = self._tagger.predict([X], fixed=[fixed])[0]
                 rows, labels = self._marginals(X, fixed)
         return Proposal(self._from_labels(best), self._sure(rows, labels, best), margin)
+
+    def predict(
+        self, sentences: Sequence[Sequence[str]], columns: Sequence[Any] | None = None
+    ) -> list[Annotation]:
+        """What `propose` would propose, for many sentences at once.
+
+        Parameters
+        ----------
+        sentences : sequence of token lists
+        columns : None, or for each sentence the further cells of its tokens
+
+        Returns
+        -------
+        list of dict
+        """
+        cells = [None] * len(sentences) if columns is None else columns
+        X = [self.sentence(tokens, own) for tokens, own in zip(sentences, cells, strict=True)]
+        return [self._from_labels(labels) for labels in self._tagger.predict(X)]
 
     def _marginals(self, X: list[Any], fixed: list[str | None] | None) -> tuple[Floats, list[str]]:
         found = self._tagger.predict_marginals([X], fixed=None if fixed is None else [fixed])[0]

@@ -17,7 +17,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -88,6 +88,10 @@ CREATE VIEW labels AS
 CREATE VIEW current AS
     SELECT sentence, max(event) AS event, annotation FROM labels GROUP BY sentence;
 """
+
+
+class NotKept(SeqpaError):
+    """The disk is full or fails: nothing of what was to be appended is kept."""
 
 
 class Sentence(NamedTuple):
@@ -224,7 +228,14 @@ class Store:
         Store._open.add(self._real)
 
     @classmethod
-    def create(cls, path: str | Path, meta: dict[str, Any], sentences: Iterable[Sentence]) -> Store:
+    def create(
+        cls,
+        path: str | Path,
+        meta: dict[str, Any],
+        sentences: Iterable[Sentence],
+        blobs: Mapping[str, bytes] | None = None,
+        events: Iterable[Event] = (),
+    ) -> Store:
         """Make a project file, whole or not at all.
 
         Parameters
@@ -235,6 +246,10 @@ class Store:
             What is fixed for the project: its kind, first labels, settings.
         sentences : iterable of Sentence
             The sentences, with the numbers 0, 1, 2, ...
+        blobs : mapping of str to bytes, optional
+            What is kept from the beginning, as by `keep`.
+        events : iterable of Event
+            What was done already; none is the cause of another.
 
         Returns
         -------
@@ -273,6 +288,11 @@ class Store:
                         "INSERT INTO sentences VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                         (_sentence_row(i, sentence) for i, sentence in enumerate(sentences)),
                     )
+                    connection.executemany(
+                        "INSERT INTO blobs VALUES (?, 0, '', ?)", (blobs or {}).items()
+                    )
+                    for event in events:
+                        _insert(connection, event)
                     connection.execute("COMMIT")
                     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 finally:
@@ -440,15 +460,8 @@ class Store:
         with self._guard, self._transaction():
             first = 0
             for event in events:
-                row = event._replace(cause=first or None)._asdict()
-                del row["id"]
-                row["body"] = _json(event.body)
-                row["annotation"] = None if event.annotation is None else _json(event.annotation)
-                names, marks = ", ".join(row), ", ".join("?" * len(row))
-                cursor = self._connection.execute(
-                    f"INSERT INTO events ({names}) VALUES ({marks})", tuple(row.values())
-                )
-                first = first or int(cursor.lastrowid or 0)
+                number = _insert(self._connection, event._replace(cause=first or None))
+                first = first or number
         return first
 
     def keep(self, name: str, event: int, version: str, data: bytes) -> None:
@@ -579,7 +592,7 @@ def _explained(path: Path) -> Iterator[None]:
             message = "the disk is full: nothing of this was kept; make room, then do it again"
         else:
             message = f"cannot be read or written, nothing of this was kept: {error}"
-        raise SeqpaError(f"{path}: {message}") from error
+        raise NotKept(f"{path}: {message}") from error
     except (sqlite3.DatabaseError, json.JSONDecodeError) as error:
         raise SeqpaError(f"{path}: is damaged, or no project of seqpa teach: {error}") from error
 
@@ -602,6 +615,18 @@ def _sentence_row(number: int, sentence: Sentence) -> tuple[Any, ...]:
         _json(sentence.offsets),
         *(None if cell is None else _json(cell) for cell in cells),
     )
+
+
+def _insert(connection: sqlite3.Connection, event: Event) -> int:
+    row = event._asdict()
+    del row["id"]
+    row["body"] = _json(event.body)
+    row["annotation"] = None if event.annotation is None else _json(event.annotation)
+    names, marks = ", ".join(row), ", ".join("?" * len(row))
+    cursor = connection.execute(
+        f"INSERT INTO events ({names}) VALUES ({marks})", tuple(row.values())
+    )
+    return int(cursor.lastrowid or 0)
 
 
 def _event(row: tuple[Any, ...]) -> Event:

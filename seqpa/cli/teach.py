@@ -1,0 +1,364 @@
+"""``seqpa teach``: label text in the browser, by a tagger that learns with every sentence."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from seqpa.cli.screen import is_terminal, screen
+from seqpa.errors import SeqpaError
+
+if TYPE_CHECKING:
+    from seqpa.teach.store import Store
+
+_ENDING = ".seqpa"
+
+
+def teach(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Texts or labelled files, of which a project is made; or a project, to go on.",
+            metavar="FILE...",
+        ),
+    ],
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,NAME,...",
+            help="The labels to begin with; more can come on the page at any time.",
+        ),
+    ] = None,
+    project: Annotated[
+        Path | None,
+        typer.Option(help="The project file to make; by default it is named after the first file."),
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            metavar="spans|tokens",
+            help="Spans of words (names), or one label for each word (parts of speech); by default "
+            "as labels in the files say, else spans.",
+        ),
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="A model file to go on from.", metavar="MODEL")
+    ] = None,
+    given: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|labelled|proposed|ignored",
+            help="Labels in the files: count as labelled; are shown to be gone over; or are left "
+            "out. auto is labelled where some sentences have none yet, else proposed.",
+        ),
+    ] = "auto",
+    guidelines: Annotated[
+        Path | None, typer.Option(help="A text to show beside the sentences.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(help="Your name; by default that of your account.")
+    ] = None,
+    add_user: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Let somebody else in: prints a link for them, once. May be repeated.",
+        ),
+    ] = None,
+    share: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, help="In a team, this share of sentences gets two readers."),
+    ] = 0.1,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            help="Which sentences come first: margin, least-confident, entropy, n-best-entropy, "
+            "density, random."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is left to chance.")] = 1,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; any but this machine's own needs users.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 0,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A further name that this page is called by."),
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Open no browser; only print the address.")
+    ] = False,
+    format: Annotated[
+        str | None, typer.Option(help="Format of the files; by default found by looking.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(metavar="NAME,NAME,...", help="What the columns are.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="The column that has labels; of CoNLL-U, the field.")
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="Of the files.")] = None,
+    language: Annotated[
+        str, typer.Option(help="How text is cut: english, german, french, spanish, any.")
+    ] = "english",
+    export: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="Write what is labelled to -o FILE, and end: conll, conllu, jsonl, spacy, docbin, "
+            "huggingface.",
+        ),
+    ] = None,
+    train: Annotated[
+        bool, typer.Option("--train", help="Train a model on what is labelled to -o FILE, and end.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file of --export or --train.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a file that --export or --train finds.")
+    ] = False,
+) -> None:
+    """Label text in the browser; the tagger learns with every sentence.
+
+    From texts, with --labels: a project file is made and its page opened. From labelled files, with
+    a --model to go on from or without. From a project file: it goes on where it was.
+
+    Everything is in the project file before it is acknowledged; Ctrl-C ends at any time.
+    """
+    existing = _existing(files)
+    if export is not None or train:
+        if existing is None or output is None or (export is not None and train):
+            what = "--export FORMAT" if export is not None else "--train"
+            raise SeqpaError(f"say: seqpa teach PROJECT {what} -o FILE")
+        return (
+            _export(existing, export, output, force) if export else _train(existing, output, force)
+        )
+    if output is not None:
+        raise SeqpaError("-o FILE goes with --export FORMAT or --train")
+    from seqpa.data.languages import language_of
+
+    _check_serving()
+    language_of(language)
+    if strategy is not None:
+        from seqpa.sequence.select import check_strategy
+
+        check_strategy(strategy)
+    names = [name.strip() for name in labels.split(",")] if labels else []
+    if existing is not None:
+        if model is not None or project is not None or names:
+            raise SeqpaError(
+                f"{existing}: is a project, which has its labels and model; open it alone, and add "
+                "labels on the page"
+            )
+        from seqpa.teach.store import Store
+
+        store = Store.open(existing)
+    else:
+        from seqpa.teach.project import create
+        from seqpa.teach.queue import STRATEGY
+
+        target = project or _name(files)
+        store = create(
+            target if target.suffix else target.with_suffix(_ENDING),
+            _gathered(files),
+            labels=names,
+            kind=kind,
+            model=model,
+            given=given,
+            seed=seed,
+            strategy=strategy or STRATEGY,
+            share=share,
+            format=format,
+            columns=[name.strip() for name in columns.split(",")] if columns else None,
+            label=label,
+            encoding=encoding,
+            language=language,
+        )
+        screen().note(f"made the project {store.path}")
+    _serve(
+        store,
+        user or _account(),
+        add_user or [],
+        host,
+        port,
+        [name.lower() for name in allow_host or ()],
+        no_browser,
+        strategy,
+        guidelines,
+    )
+
+
+def _existing(files: Sequence[Path]) -> Path | None:
+    """The project among the files, if it is one alone."""
+    from seqpa.data.teach_project import is_project
+
+    for path in files:
+        try:
+            with path.open("rb") as file:
+                found = is_project(file.read(100))
+        except OSError:
+            continue  # its reader tells
+        if found and len(files) > 1:
+            raise SeqpaError(f"{path}: is a project: open it alone")
+        if found:
+            return path
+    if len(files) == 1 and files[0].suffix == _ENDING and not files[0].exists():
+        raise SeqpaError(
+            f"{files[0]}: there is no such project; make one from texts, with --labels"
+        )
+    return None
+
+
+def _gathered(files: Sequence[Path]) -> list[Path]:
+    """The files, those of folders included, in the order of their names."""
+    found: list[Path] = []
+    for path in files:
+        if path.is_dir():
+            inside = sorted(x for x in path.iterdir() if x.is_file() and x.name[0] != ".")
+            if not inside:
+                raise SeqpaError(f"{path}: there is no file in this folder")
+            found += inside
+        else:
+            found.append(path)
+    return found
+
+
+def _name(files: Sequence[Path]) -> Path:
+    """The project file's name: that of the one file or folder, else that of the files' folder."""
+    first = files[0]
+    if len(files) > 1 and first.absolute().parent.name:
+        return Path(first.absolute().parent.name + _ENDING)
+    return Path((first.name if first.is_dir() else first.stem) + _ENDING)
+
+
+def _account() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "me"
+
+
+def _check_serving() -> None:
+    """Nothing is made or opened before it is known that the page can be served."""
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise SeqpaError(
+            f'teach needs {error.name}: pip install "seqpa[serve]" brings it'
+        ) from None
+
+
+def _serve(
+    store: Store,
+    user: str,
+    new_users: Sequence[str],
+    host: str,
+    port: int,
+    hosts: Sequence[str],
+    no_browser: bool,
+    strategy: str | None,
+    guidelines: Path | None,
+) -> None:
+    from seqpa.serve.settings import Settings, is_loopback
+    from seqpa.teach.running import run
+    from seqpa.teach.session import Session
+    from seqpa.teach.team import hashed, new_token
+
+    try:
+        tokens: dict[str, str] = {}
+        if new_users or store.users():
+            # Whoever starts the server comes in too, each time by a new token.
+            for name in dict.fromkeys([*new_users, user]):
+                tokens[name] = new_token()
+                store.add_user(name, hashed(tokens[name]), time.time())
+        elif not is_loopback(host):
+            raise SeqpaError(
+                f"--host {host}: others can reach it, so it needs users: --add-user NAME for each"
+            )
+        text = None
+        if guidelines is not None:
+            try:
+                text = guidelines.read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                raise SeqpaError(f"{guidelines}: is no text in UTF-8") from None
+        session = Session(store, strategy=strategy, users=store.users(), on_lesson=_learning())
+    except BaseException:
+        store.close()
+        raise
+    settings = Settings(
+        models=(),
+        host=host,
+        port=port,
+        hosts=tuple(hosts),
+        quiet=screen().quiet or (is_terminal(sys.stderr) and not screen().verbose),
+    )
+
+    def ready(address: str) -> None:
+        links = {name: f"{address}#token={token}" for name, token in tokens.items()}
+        for name in new_users:
+            if name != user:
+                screen().note(f"the link for {name}, which is shown only now: {links[name]}")
+        own = links.get(user, address)
+        screen().note(f"teaching {store.path.name} at {own} (Ctrl-C ends)")
+        if not no_browser:
+            import webbrowser
+
+            webbrowser.open(own)
+
+    try:
+        if text is not None and text != session.state.guidelines:
+            session.guidelines(user, new_token(), text)
+        run(session, user, settings, ready)
+    finally:
+        session.close()
+
+
+def _learning() -> Callable[[int, int], None]:
+    """Tells of lessons that are learned again, where that takes longer than a moment."""
+    begun = time.monotonic()
+    told = False
+
+    def tell(at: int, of: int) -> None:
+        nonlocal told
+        if not told and time.monotonic() - begun > 1.0 and at < of:
+            told = True
+            screen().note(f"learning from {of:,} labelled sentences ...")
+
+    return tell
+
+
+def _export(project: Path, format: str, target: Path, force: bool) -> None:
+    from seqpa.teach.events import State
+    from seqpa.teach.files import export
+    from seqpa.teach.project import Project
+    from seqpa.teach.store import Store
+
+    with Store.open(project) as store:
+        own = Project(store)
+        state = State(own.labels, store.events())
+        entries = [(one, state.current(one.id)) for one in own.sentences]
+    told = export(target, entries, own.kind, format, own.names, label=own.label, force=force)
+    screen().note(f"{target}: {told}")
+
+
+def _train(project: Path, target: Path, force: bool) -> None:
+    from seqpa.teach.training import full_training
+
+    state: dict[str, object] = {}
+    for state in full_training(project, target, force):
+        score = state["score"]
+        told = (
+            "" if score is None else f"  held out: {state['metric']} {100 * float(str(score)):.2f}"
+        )
+        if state["state"] == "running":
+            screen().note(f"epoch {state['epoch']}/{state['epochs']}{told}")
+    print(f"{target}: trained{told}")
