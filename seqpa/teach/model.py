@@ -446,9 +446,7 @@ class TaughtModel:
         shown = [label if label == _OUTSIDE else self._display(label) for label in labels]
         return [
             min(1.0, float(sum(p for p, own in zip(row, shown, strict=True) if own == name)))
-            for row, name in zip(
-                rows, [shown[labels.index(label)] for label in best], strict=True
-            )
+            for row, name in zip(rows, [shown[labels.index(label)] for label in best], strict=True)
         ]
 
     def _display(self, label: str) -> str:
