@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 import pytest
 from sequence_cases import TAGS, TEMPLATES, WORDS

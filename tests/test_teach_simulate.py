@@ -186,9 +186,9 @@ def test_what_was_reached_is_on_the_line_between_checkpoints() -> None:
 
 def test_the_report_is_whole(news: tuple[Gold, Gold], tmp_path: Path) -> None:
     wanted = Wanted("news", *news, strategies=("random", "coverage"), seeds=2, budget=500)
-    rows: list[dict[str, Any]] = []
-    for _, full, more in simulate(wanted, Setup()):
-        rows += more
+    played = list(simulate(wanted, Setup()))
+    rows = [row for _, _, more in played for row in more]
+    full = played[0][1]
     files = {path.name for path in outcome(wanted, full, rows).write(tmp_path)}
     assert files == {"points.csv", "reached.csv", "teach.png", "teach.svg", "report.md"}
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
