@@ -9,5 +9,6 @@
 - `team`: users, sentences that are lent out, second readers, agreement.
 - `curve`: how sure a score is, and what more sentences would bring.
 - `progress`: how good the tagger is by now, and what it saves.
+- `simulate`, `simulation`: an annotator who knows the labels plays; what each strategy takes.
 - `session`: all of these together: what the page calls.
 """
