@@ -405,6 +405,8 @@ def _draw(wanted: Wanted, full: float, rows: Rows) -> Any:
     for panel, (x, y, label, title) in zip(axes[0], panels, strict=True):
         for place, strategy in enumerate(names):
             at, scores = _averaged(rows, strategy, x, y)
+            if strategy not in (CHANCE, STRATEGY):
+                scores = scores.mean(axis=0, keepdims=True)  # eight bands would hide one another
             figures.curve(panel, at, 100 * scores, strategy, place, markers=False)
         panel.axhline(100 * PART * full, color="#777777", linewidth=1.2, linestyle=":")
         panel.set_title(title)
