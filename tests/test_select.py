@@ -6,11 +6,13 @@ import math
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 from sequence_cases import TAGS, TEMPLATES, WORDS
 
 from seqpa import SeqpaError, SequenceTagger
-from seqpa.sequence.select import STRATEGIES, density
+from seqpa.data.corpus import Corpus
+from seqpa.sequence.select import STRATEGIES, Words, density, kind
 
 POOL = [
     ["the", "dog", "fell"],
@@ -52,7 +54,47 @@ def naive(tagger: SequenceTagger, strategy: str) -> list[int]:
         return entropy * likeness(tagger, i) if strategy == "density" else entropy
 
     numbers = [i for i, tokens in enumerate(POOL) if tokens]
+    if strategy in ("doubt", "coverage"):
+        return one_by_one(tagger, numbers, strategy == "coverage")
     return sorted(numbers, key=lambda i: (-round(worth(i), 6), i))
+
+
+def naive_doubts(tagger: SequenceTagger, tokens: list[str]) -> list[float]:
+    """1 − the probability of each token's most probable label, by summing over all sequences."""
+    found = tagger.predict_nbest([tokens], 3 ** len(tokens))[0]
+    weights = [math.exp(tagger.probability_scale_ * (score - found[0][0])) for score, _ in found]
+    doubts = []
+    for t in range(len(tokens)):
+        votes: dict[str, float] = {}
+        for weight, (_, labels) in zip(weights, found, strict=True):
+            votes[labels[t]] = votes.get(labels[t], 0.0) + weight
+        doubts.append(1.0 - max(votes.values()) / sum(weights))
+    return doubts
+
+
+def one_by_one(
+    tagger: SequenceTagger,
+    numbers: list[int],
+    by_words: bool,
+    labelled: tuple[list[str], ...] = (),
+) -> list[int]:
+    """The best, then the best of the rest, where what was chosen counts as labelled."""
+    chosen: list[int] = []
+
+    def weight(word: str) -> float:
+        there = sum(tokens.count(word) for tokens in POOL)
+        known = [*labelled, *(POOL[i] for i in chosen)]
+        return math.sqrt(there / (1 + sum(tokens.count(word) for tokens in known)))
+
+    def worth(i: int) -> float:
+        doubts = naive_doubts(tagger, POOL[i])
+        if by_words:
+            doubts = [d * weight(word) for d, word in zip(doubts, POOL[i], strict=True)]
+        return sum(doubts) / (len(doubts) + 2)
+
+    while rest := [i for i in numbers if i not in chosen]:
+        chosen.append(min(rest, key=lambda i: (-round(worth(i), 6), i)))
+    return chosen
 
 
 def likeness(tagger: SequenceTagger, i: int) -> float:
@@ -82,6 +124,46 @@ def test_the_order_is_that_of_the_definition(strategy: str, n_best: int) -> None
     assert tagger.select(POOL, 100, strategy) == expected
     assert tagger.select(POOL, 2, strategy) == expected[:2]
     assert tagger.select(POOL, 0, strategy) == []
+
+
+def test_coverage_counts_what_is_labelled_already() -> None:
+    tagger = trained()
+    done = (["rain", "rain", "rain", "cut"],) * 40
+    numbers = [i for i, tokens in enumerate(POOL) if tokens]
+    expected = one_by_one(tagger, numbers, True, done)
+    assert tagger.select(POOL, 100, "coverage", labelled=done) == expected
+    assert expected != one_by_one(tagger, numbers, True)
+
+
+def test_the_worths_of_coverage() -> None:
+    tagger = trained()
+    words = Words(POOL)
+    found = tagger.worths(POOL, "coverage")
+    assert found[1] == -math.inf
+    for i in (0, 3, 6):
+        values = [
+            doubt * math.sqrt(sum(tokens.count(word) for tokens in POOL))
+            for doubt, word in zip(naive_doubts(tagger, POOL[i]), POOL[i], strict=True)
+        ]
+        assert found[i] == pytest.approx(sum(values) / (len(values) + 2))
+    own = [words.weights(i) for i in range(len(POOL))]
+    assert tagger.worths(POOL, "coverage", own) == pytest.approx(found)
+    words.label(3)
+    words.label(3, -1)
+    assert [words.weights(i).tolist() for i in range(len(POOL))] == [w.tolist() for w in own]
+    with pytest.raises(SeqpaError, match="token_weight has 2 numbers for 3 tokens"):
+        tagger.worths(POOL[:1], "coverage", [[1.0, 2.0]])
+
+
+def test_a_corpus_and_tokens_with_cells_have_words() -> None:
+    corpus = Corpus(["word"], [["Rain", "fell", "rain"]], np.array([2, 1]))
+    tagger = trained()
+    assert tagger.select(corpus, 2, "coverage", labelled=corpus) == tagger.select(
+        corpus.X, 2, "coverage", labelled=corpus.X
+    )
+    assert kind(("Rain", "NN")) == kind("rain") != kind("fell")
+    assert kind({"a": 1, "b": 2}) == kind({"b": 2, "a": 1})
+    assert kind(["a", "b"]) == ("a", "b")
 
 
 def test_density_is_the_mean_cosine() -> None:

@@ -76,8 +76,8 @@ def teach(
     strategy: Annotated[
         str | None,
         typer.Option(
-            help="Which sentences come first: margin, least-confident, entropy, n-best-entropy, "
-            "density, random."
+            help="Which sentences come first: coverage, doubt, margin, least-confident, entropy, "
+            "n-best-entropy, density, random."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what is left to chance.")] = 1,
@@ -123,8 +123,39 @@ def teach(
     train: Annotated[
         bool, typer.Option("--train", help="Train a model on what is labelled to -o FILE, and end.")
     ] = False,
+    simulate: Annotated[
+        bool,
+        typer.Option(
+            "--simulate",
+            help="Play an annotator who knows the labels of the files, with every strategy (or "
+            "--strategy NAME,NAME) and by chance; show what it took, and write a report to -o DIR.",
+        ),
+    ] = False,
+    test: Annotated[
+        Path | None,
+        typer.Option(help="For --simulate: what taggers are tested on; else a fifth is held back."),
+    ] = None,
+    noise: Annotated[
+        float,
+        typer.Option(min=0.0, max=0.99, help="For --simulate: how often the annotator errs."),
+    ] = 0.0,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="For --simulate: sessions by each strategy.")
+    ] = 5,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="For --simulate: tokens to be labelled at most.")
+    ] = None,
+    features: Annotated[
+        str | None, typer.Option(help="For --simulate: a preset, such as chunk.")
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="For --simulate: sessions at once; 0 for one on each core.")
+    ] = 0,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file of --export or --train.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="The file of --export or --train; the folder of --simulate."
+        ),
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a file that --export or --train finds.")
@@ -146,6 +177,32 @@ def teach(
         return serve_backend(
             backend, files, named, kind, add_user or [], host, port, called, language, seed
         )
+    if simulate:
+        if export is not None or train or model is not None:
+            raise SeqpaError("--simulate goes without --export, --train and --model")
+        from seqpa.cli.teach_simulate import simulate_teaching
+
+        return simulate_teaching(
+            _gathered(files),
+            test,
+            output,
+            [name.strip() for name in strategy.split(",")] if strategy else None,
+            noise,
+            seeds,
+            features,
+            budget,
+            kind,
+            jobs,
+            {
+                "format": format,
+                "columns": [name.strip() for name in columns.split(",")] if columns else None,
+                "label": label,
+                "encoding": encoding,
+                "language": language,
+            },
+        )
+    if test is not None or noise or budget is not None or features is not None:
+        raise SeqpaError("--test, --noise, --budget and --features go with --simulate")
     existing = _existing(files)
     if export is not None or train:
         if existing is None or output is None or (export is not None and train):

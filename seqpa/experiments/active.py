@@ -12,7 +12,6 @@ from seqpa.experiments.corpora import CORPORA, NEWS
 from seqpa.experiments.data import STAND_IN, Floats, folder_of
 from seqpa.experiments.outcome import Check, Outcome, Rows, markdown_table
 from seqpa.experiments.setup import Setup
-from seqpa.sequence.select import STRATEGIES
 
 # By which rule -> on which sets. An ellipsoid over many classes disagrees nearly everywhere.
 VECTORS: dict[str, tuple[str, ...]] = {
@@ -28,6 +27,8 @@ SETTINGS = {
     "disagreement": (0.0001, 0.0003, 0.001, 0.003, 0.01),  # the scale of P at the start
 }
 _RANDOM = "random"
+# Those that need nothing but the tagger; `seqpa teach --simulate` compares all.
+STRATEGIES = ("margin", "least-confident", "entropy", "n-best-entropy", "density", _RANDOM)
 _PARTS = (0.9, 0.95, 0.98, 0.99)  # of the score with all labels
 _JUDGED = 0.98  # of which the claims speak
 

@@ -51,7 +51,7 @@ from seqpa.sequence.live import LiveTagging
 from seqpa.sequence.marginals import Probabilities, SpanProbability
 from seqpa.sequence.orders import mean_of_orders
 from seqpa.sequence.scale import CALIBRATION_FOLDS, HeldOut, fit_scale, training_folds
-from seqpa.sequence.select import check_strategy, select, worths
+from seqpa.sequence.select import Words, check_strategy, select, worths
 from seqpa.sequence.stages import check_words, first_stage, second_stage_names
 from seqpa.sequence.streamed import (
     BlocksOnDisk,
@@ -73,6 +73,10 @@ _SHORT.maxstring = _SHORT.maxother = 60
 
 def _print_epoch(epoch: Epoch, epochs: int) -> None:
     print(epoch_line(epoch, epochs), flush=True)
+
+
+def _plain_sentences(X: Any) -> Any:
+    return X.X if isinstance(X, Corpus) else X
 
 
 def _check_known(labels: list[str], state: TrainingState) -> None:
@@ -569,6 +573,36 @@ class SequenceTagger:
         predicted = self._as_given([names[k] for k in path])
         return Lesson(predicted, cost, loss, tau, epoch.wrong_tokens)
 
+    def fade_average(self, share: float) -> None:
+        """Let the mean of all weight vectors so far count less beside those to come.
+
+        With `average`, learning online tags with the mean since the beginning, of which the
+        earliest knew little. Called with (n/m)^-3 where m sentences became n, the mean is one in
+        which the vector after sentence t counts as t³.
+
+        Parameters
+        ----------
+        share : float
+            More than 0, at most 1: how much of a vote each vector of the past keeps. Nothing
+            changes at once.
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"])
+        >>> _ = tagger.learn_one(["so", "it", "is"], ["A", "P", "V"])
+        >>> tagger.fade_average(0.5)
+        >>> tagger.predict_one(["so", "it", "is"])
+        ['A', 'P', 'V']
+        """
+        if not 0.0 < share <= 1.0:
+            raise SeqpaError(f"share is {share}: give a number above 0, at most 1")
+        learned = self._learned
+        with learned.lock:
+            state = learned.learning()
+            if state is None:
+                raise SeqpaError("there is no mean to fade: learn with partial_fit or learn_one")
+            state.weights.fade(share)
+
     def _learn(
         self, X: Any, y: Any, sample_weight: Any, replay: int
     ) -> tuple[Epoch, NDArray[np.int32], list[str]]:
@@ -1042,6 +1076,53 @@ class SequenceTagger:
         self._learned.set_scale(fit_scale(parts))
         return self
 
+    def scale_likelihoods(self, X: Any, y: Any, scales: Sequence[float]) -> NDArray[np.float64]:
+        """How probable labels are at each of several scales of probabilities, as a sum of logs.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+            That the tagger has not learned from yet.
+        y : list of label lists
+            None stands for a label that is not known.
+        scales : sequence of float
+
+        Returns
+        -------
+        array, (scales,)
+            Σ log P(label of a token); never more than 0.
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"], average=False)
+        >>> _ = tagger.learn_one(["so", "it", "is"], ["A", "P", "V"])
+        >>> tagger.scale_likelihoods([["so", "it"]], [["A", "P"]], [1.0, 10.0, 100.0]).round(1).tolist()
+        [-2.1, -1.6, -0.0]
+        """
+        held = self._held_out(X, given_labels(X, y))
+        return np.array(
+            [Probabilities(held.decoder, own).likelihood(held.encoded, held.gold) for own in scales]
+        )
+
+    def set_probability_scale(self, scale: float) -> None:
+        """Tell probabilities with this scale from now on; see `calibrate`, which finds one.
+
+        Parameters
+        ----------
+        scale : float
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"], average=False)
+        >>> _ = tagger.learn_one(["so", "it", "is"], ["A", "P", "V"])
+        >>> tagger.set_probability_scale(20.0)
+        >>> tagger.probability_scale_
+        20.0
+        """
+        if not 0.0 < scale < float("inf"):
+            raise SeqpaError(f"the scale of probabilities is {scale}: give a positive number")
+        self._learned.set_scale(scale)
+
     def _held_out(self, X: Any, flat: Labels) -> HeldOut:
         encoded, decoder = self._tagging().prepared(X)
         known = self.classes_[: decoder.n_labels]
@@ -1057,7 +1138,12 @@ class SequenceTagger:
         return other.fit(X, y, sample_weight=weights)._held_out(*fold)
 
     def select(
-        self, X: Any, n: int, strategy: str = "margin", random_state: Any = None
+        self,
+        X: Any,
+        n: int,
+        strategy: str = "margin",
+        random_state: Any = None,
+        labelled: Any = (),
     ) -> list[int]:
         """Which n sentences to label next, that which is asked for first first.
 
@@ -1067,13 +1153,18 @@ class SequenceTagger:
             Without labels; labels are not looked at.
         n : int
             How many; fewer come back where there are fewer. Empty sentences are never chosen.
-        strategy : "margin", "least-confident", "entropy", "n-best-entropy", "density" or "random"
+        strategy : "margin", "least-confident", "entropy", "n-best-entropy", "density", "doubt",
+            "coverage" or "random"
             The smallest margin of the best label sequence over the second by √length; the smallest
             probability of the best; the largest entropy of the probabilities of all sequences, or
             of the `n_best` best; that of all, weighed by how like the other sentences a sentence
-            is; or chance. Probabilities want a scale: see `calibrate`.
+            is; the most tokens that are probably wrong, for the work of a sentence; the same,
+            weighed by how often the words are there for each time that they are labelled, those
+            chosen before included; or chance. Probabilities want a scale: see `calibrate`.
         random_state : None, an int or a generator
             For "random"; None takes the tagger's own.
+        labelled : list of sentences, or a corpus
+            For "coverage": those that are labelled already.
 
         Returns
         -------
@@ -1090,9 +1181,14 @@ class SequenceTagger:
         rng = training.generator(self.random_state if random_state is None else random_state)
         plain = self._tagging().encoded(X) if strategy == "density" else None
         probabilities, encoded, _ = self._probabilities(X)
-        return select(encoded, probabilities, plain, n, strategy, self.n_best, rng)
+        words = None
+        if strategy == "coverage":
+            words = Words(_plain_sentences(X), _plain_sentences(labelled))
+        return select(encoded, probabilities, plain, n, strategy, self.n_best, rng, words)
 
-    def worths(self, X: Any, strategy: str = "margin") -> NDArray[np.float64]:
+    def worths(
+        self, X: Any, strategy: str = "margin", token_weight: Any = None
+    ) -> NDArray[np.float64]:
         """What each sentence would teach, by which `select` ranks them; −∞ for empty ones.
 
         Parameters
@@ -1100,6 +1196,8 @@ class SequenceTagger:
         X : list of sentences, or a corpus
         strategy : str
             One of `select`, without "random". "density" compares the sentences with one another.
+        token_weight : None, or for each sentence an array of numbers
+            For "coverage": what each token is multiplied by; None counts the words of X.
 
         Returns
         -------
@@ -1117,7 +1215,17 @@ class SequenceTagger:
             raise SeqpaError("chance ranks nothing: choose another strategy, or select")
         plain = self._tagging().encoded(X) if strategy == "density" else None
         probabilities, encoded, _ = self._probabilities(X)
-        return worths(encoded, probabilities, plain, strategy, self.n_best)
+        weights = None
+        if strategy == "coverage":
+            if token_weight is None:
+                words = Words(_plain_sentences(X))
+                token_weight = [words.weights(i) for i in range(len(X))]
+            weights = np.concatenate([np.zeros(0), *token_weight])
+            if len(weights) != encoded.starts[-1]:
+                raise SeqpaError(
+                    f"token_weight has {len(weights)} numbers for {encoded.starts[-1]} tokens"
+                )
+        return worths(encoded, probabilities, plain, strategy, self.n_best, weights)
 
     def score(self, X: Any, y: Any = None, documents: Any = None) -> float:
         """The share of tokens that get the right label, of those whose label is known.

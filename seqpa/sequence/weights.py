@@ -472,6 +472,18 @@ class TrainingWeights:
         )
         return numbered, self._frozen(average, encoded.features, pairs)
 
+    def fade(self, share: float) -> None:
+        """Let every weight vector of the past count a share of what it did in the mean.
+
+        The mean is w − sums/T: with both scaled it stays as it is, and stands for share · T
+        sentences from now on.
+        """
+        self.clock_array *= share
+        self.transition_sums *= share
+        for own in (self._single, self._pairs):
+            if own is not None:
+                own.sums[:] *= share
+
     def averaged_over(self, average: bool) -> float:
         """The T of the means w − sum/T, 0 for the last weights."""
         return self.clock if average else 0.0

@@ -35,11 +35,16 @@ _OUTSIDE = "O"
 # Its labels are told to the tagger with a weight of zero, so that they can be asked for and fixed
 # before any lesson has them. A private character: no text has it.
 _NOBODY = "\ue000"
-# Probabilities of tokens are p^γ / Σ p^γ, with the γ that fits best to the lessons so far, each
-# looked at before it was learned. A lesson counts half after so many others.
-_POWERS = np.geomspace(1.0, 64.0, 13)
+# The scale of probabilities is that which fits best to the lessons so far, each looked at before it
+# was learned; it is looked for between these. A lesson counts half after so many others. Without a
+# scale all labels are about as probable as one another, and whatever is chosen by probabilities
+# would be chosen by length.
+_SCALES = 2.0 ** np.arange(-1, 11)
 _HALF_LIFE = 50.0
-_LEAST = 1e-9
+# The tagger is the mean of its weight vectors, that after lesson t counting as t^_FADING: of a
+# plain mean half the votes are those of a tagger that had seen less than half of the lessons.
+_FADING = 3.0
+_FADE_EVERY = 1.1  # as soon as there are so many times the lessons
 
 Annotation = dict[str, Any]
 Confirmed = Iterable[Sequence[Any]]
@@ -132,8 +137,9 @@ class TaughtModel:
         self.kind = kind
         self.clock = 0
         self.replay = replay
+        self._faded = 1  # the clock when the mean was faded last
         self._shown: dict[str, str] = {}  # own name -> shown name
-        self._fit = np.zeros(len(_POWERS))  # the likelihood of each power, newer lessons more
+        self._fit = np.zeros(len(_SCALES))  # the likelihood at each scale, newer lessons more
         if base is None:
             templates = features
             if features is None or isinstance(features, str):
@@ -143,6 +149,7 @@ class TaughtModel:
                 templates,
                 columns=tuple(columns),
                 constraints="bio" if kind == "spans" else None,
+                update="near-max-loss",  # as `fit` has it, of which this is to come near
                 random_state=seed,
             )
         else:
@@ -347,27 +354,30 @@ class TaughtModel:
         self._calibrate(X, gold)
         lesson = self._tagger.learn_one(X, gold, replay=self.replay)
         self.clock += 1
+        if self.clock >= _FADE_EVERY * self._faded:
+            self._tagger.fade_average((self._faded / self.clock) ** _FADING)
+            self._faded = self.clock
         wrong = sum(g is not None and g != p for g, p in zip(gold, proposed, strict=True))
         predicted = self._from_labels(proposed)
         return Taught(predicted, lesson.cost, lesson.loss, lesson.tau, wrong)
 
     def _calibrate(self, X: list[Any], gold: Sequence[str | None]) -> None:
-        """Let the sentence judge the powers, before it is learned."""
-        rows, labels = self._marginals(X, None)
-        index = {label: k for k, label in enumerate(labels)}
-        known = [i for i, label in enumerate(gold) if label is not None]
-        right = [index[label] for label in gold if label is not None]
-        logs = np.log(np.maximum(rows[known], _LEAST))
-        scaled = _POWERS[:, None, None] * (logs - logs.max(axis=1, keepdims=True))
-        totals = np.log(np.exp(scaled).sum(axis=2))
-        likelihoods = scaled[:, np.arange(len(known)), right] - totals
+        """Let the sentence judge the scales, before it is learned."""
         self._fit *= 0.5 ** (1.0 / _HALF_LIFE)
-        self._fit += np.maximum(likelihoods, np.log(_LEAST)).sum(axis=1)
+        self._fit += self._tagger.scale_likelihoods([X], [gold], _SCALES)
+        self._tagger.set_probability_scale(self.scale)
 
     @property
-    def power(self) -> float:
-        """What probabilities are raised to, so that they fit to the lessons so far."""
-        return float(_POWERS[int(self._fit.argmax())])
+    def scale(self) -> float:
+        """What makes probabilities of scores, so that they fit to the lessons so far."""
+        best = int(self._fit.argmax())
+        if not 0 < best < len(_SCALES) - 1:
+            return float(_SCALES[best])
+        # The top of the parabola through the best and its neighbours.
+        low, top, high = self._fit[best - 1 : best + 2]
+        bend = low - 2.0 * top + high
+        at = best + 0.5 * (low - high) / bend if bend < 0 else best
+        return float(_SCALES[0] * (_SCALES[1] / _SCALES[0]) ** at)
 
     # Proposing
 
@@ -433,14 +443,10 @@ class TaughtModel:
         return np.array([list(row.values()) for row in found]), labels
 
     def _sure(self, rows: Floats, labels: list[str], best: list[str]) -> list[float]:
-        raised = np.maximum(rows, 0.0) ** self.power
-        raised /= np.maximum(raised.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         shown = [label if label == _OUTSIDE else self._display(label) for label in labels]
         return [
             min(1.0, float(sum(p for p, own in zip(row, shown, strict=True) if own == name)))
-            for row, name in zip(
-                raised, [shown[labels.index(label)] for label in best], strict=True
-            )
+            for row, name in zip(rows, [shown[labels.index(label)] for label in best], strict=True)
         ]
 
     def _display(self, label: str) -> str:
@@ -465,6 +471,7 @@ class TaughtModel:
             "kind": self.kind,
             "clock": self.clock,
             "replay": self.replay,
+            "faded": self._faded,
             "shown": list(self._shown.items()),
             "fit": self._fit.tolist(),
             "parameters": _plain(self._tagger.get_params()),
@@ -491,6 +498,7 @@ class TaughtModel:
             model.kind = header["kind"]
             model.clock = int(header["clock"])
             model.replay = int(header["replay"])
+            model._faded = int(header["faded"])
             model._shown = dict(header["shown"])
             model._fit = np.array(header["fit"], dtype=np.float64)
             parameters = header["parameters"]

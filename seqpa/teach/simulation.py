@@ -1,0 +1,434 @@
+"""Sessions that were played, compared: what each strategy takes, in tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqpa.experiments import figures
+from seqpa.experiments.outcome import Check, Outcome, Rows, markdown_table
+from seqpa.experiments.setup import Setup
+from seqpa.teach.queue import STRATEGY
+from seqpa.teach.simulate import EPOCHS, Gold, Point, Trial, full_score, play, strategies
+
+PART = 0.95  # of the score with all labels, which is to be reached ...
+TOKENS = 0.6  # ... with this share of the tokens that chance takes, ...
+KEYS = 0.6  # ... and this share of the keys saved
+CHANCE = "random"
+SEEDS = 5
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be played.
+
+    Parameters
+    ----------
+    name : str
+        Of the corpus.
+    gold, test : Gold
+    strategies : tuple of str
+        With "random".
+    seeds : int
+    features : None or str
+        A preset.
+    noise : float
+    budget : int
+        Tokens, at most.
+    """
+
+    name: str
+    gold: Gold
+    test: Gold
+    strategies: tuple[str, ...] = strategies()
+    seeds: int = SEEDS
+    features: str | None = None
+    noise: float = 0.0
+    budget: int = 10**9
+
+
+@dataclass(frozen=True)
+class _Full:
+    """The score with all labels, for one seed: a task for another process."""
+
+    wanted: Wanted
+    seed: int
+
+
+@dataclass(frozen=True)
+class _Session:
+    """A session: a task for another process."""
+
+    wanted: Wanted
+    trial: Trial
+
+
+def _full(task: _Full) -> float:
+    own = task.wanted
+    return full_score(own.gold, own.test, own.features, task.seed)
+
+
+def _session(task: _Session) -> list[Point]:
+    return list(play(task.wanted.gold, task.wanted.test, task.trial))
+
+
+def simulate(wanted: Wanted, setup: Setup) -> Iterator[tuple[str, float, Rows]]:
+    """Play all sessions, strategy by strategy.
+
+    Parameters
+    ----------
+    wanted : Wanted
+    setup : Setup
+        How many at once, and whom to tell.
+
+    Yields
+    ------
+    strategy : str
+    full : float
+        The score with all labels.
+    rows : list of dict
+        Every checkpoint of its sessions: what `Point` has, with the strategy and the seed.
+    """
+    seeds = range(wanted.seeds)
+    scores = setup.each("all labels", _full, [_Full(wanted, seed) for seed in seeds])
+    full = float(np.mean(scores))
+    for strategy in wanted.strategies:
+        trials = [
+            Trial(
+                strategy,
+                seed,
+                wanted.features,
+                wanted.noise,
+                until=PART * full,
+                budget=wanted.budget,
+            )
+            for seed in seeds
+        ]
+        played = setup.each(strategy, _session, [_Session(wanted, trial) for trial in trials])
+        rows = [
+            {"strategy": strategy, "seed": trial.seed, **point._asdict()}
+            for trial, points in zip(trials, played, strict=True)
+            for point in points
+        ]
+        yield strategy, full, rows
+
+
+def reached(rows: Rows, full: float, part: float = PART) -> Rows:
+    """For each session what it took until its settled tagger reached a part of the full score.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Checkpoints, those of a session in order.
+    full : float
+    part : float
+
+    Returns
+    -------
+    list of dict
+        strategy, seed, and where the score lies between two checkpoints: tokens, keys, keys_once,
+        by_hand, updates, live. Without these where it never was reached.
+
+    Examples
+    --------
+    >>> head = {"strategy": "margin", "seed": 0, "keys_once": 8, "updates": 2, "live": 0.5}
+    >>> one = {**head, "tokens": 100, "keys": 40, "by_hand": 200, "settled": 0.90}
+    >>> two = {**head, "tokens": 200, "keys": 60, "by_hand": 400, "settled": 0.98}
+    >>> found = reached([one, two], 1.0, 0.94)[0]
+    >>> round(found["tokens"]), round(found["keys"]), round(found["by_hand"])
+    (150, 50, 300)
+    """
+    sessions: dict[tuple[str, int], Rows] = {}
+    for row in rows:
+        sessions.setdefault((row["strategy"], row["seed"]), []).append(row)
+    found: Rows = []
+    for (strategy, seed), own in sessions.items():
+        target = part * full
+        at = next((i for i, row in enumerate(own) if row["settled"] >= target), None)
+        session: dict[str, Any] = {"strategy": strategy, "seed": seed}
+        if at is not None:
+            after, before = own[at], own[max(at - 1, 0)]
+            rise = after["settled"] - before["settled"]
+            share = (target - before["settled"]) / rise if rise > 0 else 1.0
+            for name in ("tokens", "keys", "keys_once", "by_hand", "updates", "live"):
+                session[name] = float(before[name] + share * (after[name] - before[name]))
+        found.append(session)
+    return found
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a strategy took, the mean over the seeds; NaN where a session did not get there.
+
+    Attributes
+    ----------
+    strategy : str
+    tokens, half_width : float
+        Until the part of the full score was reached; ± 95 %.
+    share : float
+        Of the tokens that chance takes: the ratio of the means.
+    share_low, share_high : float
+        Between which it is, by drawing the seeds again.
+    keys, by_hand, updates : float
+        Until then.
+    saved : float
+        The share of keys saved, beside labelling the same sentences by hand.
+    saved_once : float
+        The same without decoding again after each correction.
+    saved_order : float
+        Beside labelling by hand what chance takes.
+    """
+
+    strategy: str
+    tokens: float
+    half_width: float
+    share: float
+    share_low: float
+    share_high: float
+    keys: float
+    by_hand: float
+    updates: float
+    saved: float
+    saved_once: float
+    saved_order: float
+
+
+def summaries(rows: Rows, full: float) -> dict[str, Summary]:
+    """What each strategy took.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Every checkpoint; without those of chance, nothing can be compared with it.
+    full : float
+
+    Returns
+    -------
+    dict
+        By strategy.
+    """
+    taken = reached(rows, full)
+
+    def of(strategy: str, name: str) -> Floats:
+        mine = [row for row in taken if row["strategy"] == strategy]
+        return np.array([row.get(name, np.nan) for row in mine])
+
+    chance, chance_hand = of(CHANCE, "tokens"), of(CHANCE, "by_hand")
+    found = {}
+    for strategy in dict.fromkeys(row["strategy"] for row in taken):
+        tokens, keys, hand = (of(strategy, name) for name in ("tokens", "keys", "by_hand"))
+        _, half = figures.mean_and_half_width(tokens)
+        low, high = _interval(tokens, chance)
+        found[strategy] = Summary(
+            strategy,
+            float(tokens.mean()),
+            float(half),
+            float(tokens.mean() / chance.mean()) if len(chance) else float("nan"),
+            low,
+            high,
+            float(keys.mean()),
+            float(hand.mean()),
+            float(of(strategy, "updates").mean()),
+            float(1.0 - keys.sum() / hand.sum()),
+            float(1.0 - of(strategy, "keys_once").sum() / hand.sum()),
+            float(1.0 - keys.mean() / chance_hand.mean()) if len(chance) else float("nan"),
+        )
+    return found
+
+
+def _interval(tokens: Floats, chance: Floats) -> tuple[float, float]:
+    """Of the ratio of means, where the seeds were drawn again a thousand times."""
+    if len(tokens) < 2 or len(chance) < 2 or np.isnan([*tokens, *chance]).any():
+        return float("nan"), float("nan")
+    rng = np.random.default_rng(0)
+    one, other = (own[rng.integers(len(own), size=(1000, len(own)))] for own in (tokens, chance))
+    low, high = np.quantile(one.mean(axis=1) / other.mean(axis=1), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def outcome(wanted: Wanted, full: float, rows: Rows) -> Outcome:
+    """The report of sessions that were played.
+
+    Parameters
+    ----------
+    wanted : Wanted
+    full : float
+    rows : list of dict
+
+    Returns
+    -------
+    Outcome
+    """
+    score = "F1" if wanted.gold.kind == "spans" else "accuracy"
+    found = summaries(rows, full)
+    n_tokens = sum(map(len, wanted.gold.tokens))
+    noise = f" who errs with probability {wanted.noise:g}" if wanted.noise else " who never errs"
+    return Outcome(
+        title=f"Teaching, played: {wanted.name}",
+        intro=f"""
+An annotator{noise} labels {wanted.name} ({len(wanted.gold.tokens):,} sentences, {n_tokens:,}
+tokens) in the order in which a queue asks for it, by each strategy and by chance, with
+{wanted.seeds} seeds. Scores are {score} on {len(wanted.test.tokens):,} other sentences. A tagger
+that is trained on all of it scores {100 * full:.2f}; to be reached are {100 * PART:.0f} % of that,
+{100 * PART * full:.2f}, by a *settled* tagger: one that is trained anew ({EPOCHS} epochs, the same
+features) on what was labelled. The *live* one, which proposes, learned from each sentence once, and
+from some earlier ones again. A session ends at the first checkpoint that reaches the score.
+
+A sentence counts with all of its tokens, since all are read. By every strategy some sentences come
+by chance, and count. Keys: one to come to a word, one for each word that a span goes on, one to
+label or clear, one to accept; after each correction the rest is proposed anew. *By hand* is the
+same without any proposal. Numbers between two checkpoints are on the line between them; ± and
+intervals are 95 %.
+""",
+        tables={"points": rows, "reached": reached(rows, full)},
+        figures={
+            "teach": (
+                f"{score} against labelled tokens, keys and updates",
+                lambda: _draw(wanted, full, rows),
+            )
+        },
+        checks=_checks(wanted, found),
+        notes=[_table(found), _lengths(rows)],
+    )
+
+
+def _checks(wanted: Wanted, found: dict[str, Summary]) -> list[Check]:
+    if STRATEGY not in found or CHANCE not in found:
+        return []
+    own, chance = found[STRATEGY], found[CHANCE]
+    return [
+        Check(
+            f"{wanted.name}, {STRATEGY}",
+            f"{100 * PART:.0f} % of the full score with at most {100 * TOKENS:.0f} % of the tokens "
+            "that random order takes",
+            own.share <= TOKENS,
+            f"{own.tokens:,.0f} against {chance.tokens:,.0f}: {100 * own.share:.0f} % "
+            f"({100 * own.share_low:.0f} to {100 * own.share_high:.0f})",
+        ),
+        Check(
+            f"{wanted.name}, {STRATEGY}",
+            "pre-labelling and decoding again save at least "
+            f"{100 * KEYS:.0f} % of the keys of labelling the same sentences by hand",
+            own.saved >= KEYS,
+            f"{own.keys:,.0f} against {own.by_hand:,.0f}: {100 * own.saved:.0f} % saved "
+            f"({100 * own.saved_once:.0f} % without decoding again)",
+        ),
+        Check(
+            f"{wanted.name}, {CHANCE}",
+            f"the same in random order: at least {100 * KEYS:.0f} % of the keys",
+            chance.saved >= KEYS,
+            f"{chance.keys:,.0f} against {chance.by_hand:,.0f}: {100 * chance.saved:.0f} % saved "
+            f"({100 * chance.saved_once:.0f} % without decoding again)",
+        ),
+    ]
+
+
+def summary_row(own: Summary) -> tuple[str, ...]:
+    """The cells of a strategy, for a table: see `HEAD`.
+
+    Parameters
+    ----------
+    own : Summary
+    """
+    if np.isnan(own.tokens):
+        return (own.strategy, "not reached", *["-"] * 6)
+    return (
+        own.strategy,
+        f"{own.tokens:,.0f} ± {own.half_width:,.0f}",
+        "-" if np.isnan(own.share) else f"{100 * own.share:.0f} %",
+        f"{own.updates:,.0f}",
+        f"{own.keys:,.0f}",
+        f"{100 * own.saved:.0f} %",
+        f"{100 * own.saved_once:.0f} %",
+        "-" if np.isnan(own.saved_order) else f"{100 * own.saved_order:.0f} %",
+    )
+
+
+HEAD = (
+    "strategy",
+    "tokens",
+    "of random's",
+    "updates",
+    "keys",
+    "saved",
+    "saved, decoded once",
+    "saved, beside random by hand",
+)
+
+
+def _table(found: dict[str, Summary]) -> str:
+    return (
+        "## What it takes to reach it\n\n*Saved* is the share of keys, beside labelling the same "
+        "sentences by hand; *decoded once* without new proposals after corrections; *beside random "
+        "by hand* is what random order takes by hand for the same score.\n\n"
+        + markdown_table(HEAD, [summary_row(own) for own in found.values()])
+    )
+
+
+def _lengths(rows: Rows) -> str:
+    last = {(row["strategy"], row["seed"]): row for row in rows}
+    lines = []
+    for strategy in dict.fromkeys(row["strategy"] for row in rows):
+        own = [row for (name, _), row in last.items() if name == strategy]
+        sums = {
+            name: sum(row[name] for row in own) for name in ("tokens", "sentences", "corrected")
+        }
+        lines.append(
+            (
+                strategy,
+                f"{sums['tokens'] / sums['sentences']:.1f}",
+                f"{100 * sums['corrected'] / sums['tokens']:.1f} %",
+                f"{100 * float(np.mean([row['live'] for row in own])):.2f}",
+                f"{100 * float(np.mean([row['settled'] for row in own])):.2f}",
+            )
+        )
+    head = ("strategy", "tokens a sentence", "tokens corrected", "live at the end", "settled")
+    return "## What was asked for\n\n" + markdown_table(head, lines)
+
+
+def _draw(wanted: Wanted, full: float, rows: Rows) -> Any:
+    figure, axes = figures.panels(1, 4, width=4.4, height=4.2)
+    names = list(dict.fromkeys(row["strategy"] for row in rows))
+    score = "F1" if wanted.gold.kind == "spans" else "accuracy"
+    panels = (
+        ("tokens", "settled", "labelled tokens", "settled tagger"),
+        ("tokens", "live", "labelled tokens", "live tagger"),
+        ("keys", "settled", "keys pressed", "settled tagger"),
+        ("updates", "settled", "lessons that moved the weights", "settled tagger"),
+    )
+    for panel, (x, y, label, title) in zip(axes[0], panels, strict=True):
+        for place, strategy in enumerate(names):
+            at, scores = _averaged(rows, strategy, x, y)
+            if strategy not in (CHANCE, STRATEGY):
+                scores = scores.mean(axis=0, keepdims=True)  # eight bands would hide one another
+            figures.curve(panel, at, 100 * scores, strategy, place, markers=False)
+        panel.axhline(100 * PART * full, color="#777777", linewidth=1.2, linestyle=":")
+        panel.set_title(title)
+        panel.set_xlabel(label)
+        figures.logarithmic(panel, "x")
+    axes[0, 0].set_ylabel(f"{score} in %")
+    figures.legend(axes[0, 1], loc="lower right")
+    return figure
+
+
+def _averaged(rows: Rows, strategy: str, x: str, y: str) -> tuple[Floats, Floats]:
+    """Scores of all seeds at the same places, as far as all sessions went: the places and
+    [seeds, places]."""
+    sessions: dict[int, Rows] = {}
+    for row in rows:
+        if row["strategy"] == strategy:
+            sessions.setdefault(row["seed"], []).append(row)
+    begin = max(own[0][x] for own in sessions.values())
+    end = min(own[-1][x] for own in sessions.values())
+    at = np.geomspace(max(begin, 1), max(end, begin, 1), 40)
+    scores = [
+        np.interp(np.log(at), np.log([max(row[x], 1) for row in own]), [row[y] for row in own])
+        for own in sessions.values()
+    ]
+    return at, np.array(scores)
