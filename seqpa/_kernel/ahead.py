@@ -200,13 +200,15 @@ class Ahead:
         k: cython.Py_ssize_t
         j: cython.Py_ssize_t
         n: cython.Py_ssize_t
+        other: cython.Py_ssize_t
         for k in range(self.end - self.begin):
             n = self.offsets[k + 1] - self.offsets[k]
             j = k
-            while (
-                j > 0 and self.offsets[self.turns[j - 1] + 1] - self.offsets[self.turns[j - 1]] < n
-            ):
-                self.turns[j] = self.turns[j - 1]
+            while j > 0:
+                other = self.turns[j - 1]
+                if self.offsets[other + 1] - self.offsets[other] >= n:
+                    break
+                self.turns[j] = other
                 j -= 1
             self.turns[j] = k
 
