@@ -364,7 +364,7 @@ class TaughtModel:
     def _calibrate(self, X: list[Any], gold: Sequence[str | None]) -> None:
         """Let the sentence judge the scales, before it is learned."""
         self._fit *= 0.5 ** (1.0 / _HALF_LIFE)
-        self._fit += self._tagger.scale_likelihoods([X], [gold], _SCALES)
+        self._fit += self._tagger.scale_likelihoods([X], [gold], _SCALES.tolist())
         self._tagger.set_probability_scale(self.scale)
 
     @property
