@@ -1096,7 +1096,8 @@ class SequenceTagger:
         --------
         >>> tagger = SequenceTagger(["word[0]"], average=False)
         >>> _ = tagger.learn_one(["so", "it", "is"], ["A", "P", "V"])
-        >>> tagger.scale_likelihoods([["so", "it"]], [["A", "P"]], [1.0, 10.0, 100.0]).round(1).tolist()
+        >>> found = tagger.scale_likelihoods([["so", "it"]], [["A", "P"]], [1.0, 10.0, 100.0])
+        >>> found.round(1).tolist()
         [-2.1, -1.6, -0.0]
         """
         held = self._held_out(X, given_labels(X, y))
