@@ -409,7 +409,9 @@ def test_train_on_a_terminal_shows_progress(tmp_path: Path) -> None:
 
     config = write_config(tmp_path, data={"dev": str(NEWS / "train.conll")})
     ours, theirs = pty.openpty()
-    with subprocess.Popen([*SEQPA, "train", str(config)], stdout=theirs, stderr=theirs) as child:
+    with subprocess.Popen(
+        [*SEQPA, "train", str(config)], stdout=theirs, stderr=theirs, cwd=ELSEWHERE
+    ) as child:
         os.close(theirs)
         told = b""
         try:

@@ -109,10 +109,12 @@ def test_mistakes_are_told(folder: Path) -> None:
 
 
 def test_the_command_line(folder: Path) -> None:
-    done = subprocess.run(command(folder), capture_output=True, text=True, check=True)
+    done = subprocess.run(command(folder), capture_output=True, text=True, cwd=folder, check=True)
     assert "20 sentences  accuracy" in done.stdout
     assert "model written to" in done.stdout
-    again = subprocess.run(command(folder, "--resume"), capture_output=True, text=True)
+    again = subprocess.run(
+        command(folder, "--resume"), capture_output=True, text=True, cwd=folder, check=False
+    )
     assert again.returncode == 2
     assert "neither --resume nor --certificate" in again.stderr
 
@@ -124,6 +126,7 @@ def test_standard_input_without_an_end(folder: Path) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        cwd=folder,  # in the project's folder its sources would come first
     ) as child:
         assert child.stdin is not None
         assert child.stdout is not None
@@ -146,6 +149,7 @@ def test_a_service_that_is_stopped_keeps_what_was_learned(folder: Path) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        cwd=folder,  # in the project's folder its sources would come first
     ) as child:
         assert child.stdin is not None
         assert child.stdout is not None

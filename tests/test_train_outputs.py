@@ -346,6 +346,7 @@ def test_names_that_are_no_text_are_printed(tmp_path: Path) -> None:
         [sys.executable, "-m", "seqpa", "train", os.fsencode(path / "c.yaml")],
         capture_output=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        cwd=tmp_path,
         check=False,
     )
     assert done.returncode == 0, done.stderr
