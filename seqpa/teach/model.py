@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 import json
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -436,6 +436,28 @@ class TaughtModel:
         cells = [None] * len(sentences) if columns is None else columns
         X = [self.sentence(tokens, own) for tokens, own in zip(sentences, cells, strict=True)]
         return [self._from_labels(labels) for labels in self._tagger.predict(X)]
+
+    def chance(self, tokens: Sequence[str], names: Set[str], columns: Any = None) -> float:
+        """How probable it is that a word has one of some labels: that of the likeliest word.
+
+        Parameters
+        ----------
+        tokens : list of str
+        names : set of str
+            The labels.
+        columns : None, or for each token a list of its further cells
+
+        Returns
+        -------
+        float
+        """
+        X = self.sentence(tokens, columns)
+        if not X:
+            return 0.0
+        rows, labels = self._marginals(X, None)
+        known = [x != _OUTSIDE and self._shown[x[2:] if self.kind == "spans" else x] in names
+                 for x in labels]  # fmt: skip
+        return float(rows[:, known].sum(axis=1).max(initial=0.0))
 
     def _marginals(self, X: list[Any], fixed: list[str | None] | None) -> tuple[Floats, list[str]]:
         found = self._tagger.predict_marginals([X], fixed=None if fixed is None else [fixed])[0]
