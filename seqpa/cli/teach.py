@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,7 +86,15 @@ def teach(
     host: Annotated[
         str, typer.Option(help="Address to listen at; any but this machine's own needs users.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 0,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="0 takes one that is free, as without it; a backend has 9090 (label-studio) or "
+            "9091 (inception) if none is said.",
+        ),
+    ] = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A further name that this page is called by."),
@@ -217,6 +227,7 @@ def teach(
 
     _check_serving()
     language_of(language)
+    text = _read_guidelines(guidelines)
     names = [name.strip() for name in labels.split(",")] if labels else []
     if existing is not None:
         if model is not None or project is not None or names:
@@ -232,33 +243,36 @@ def teach(
         from seqpa.teach.queue import STRATEGY
 
         target = project or _name(files)
-        store = create(
-            target if target.suffix else target.with_suffix(_ENDING),
-            _gathered(files),
-            labels=names,
-            kind=kind,
-            model=model,
-            given=given,
-            seed=seed,
-            strategy=strategy or STRATEGY,
-            share=share,
-            format=format,
-            columns=[name.strip() for name in columns.split(",")] if columns else None,
-            label=label,
-            encoding=encoding,
-            language=language,
-        )
+        # What would keep the page from being served is told before anything is made.
+        _check_address(host, port, bool(add_user))
+        with _loading():
+            store = create(
+                target if target.suffix else target.with_suffix(_ENDING),
+                _gathered(files),
+                labels=names,
+                kind=kind,
+                model=model,
+                given=given,
+                seed=seed,
+                strategy=strategy or STRATEGY,
+                share=share,
+                format=format,
+                columns=[name.strip() for name in columns.split(",")] if columns else None,
+                label=label,
+                encoding=encoding,
+                language=language,
+            )
         screen().note(f"made the project {store.path}")
     _serve(
         store,
         user or _account(),
         add_user or [],
         host,
-        port,
+        port or 0,
         [name.lower() for name in allow_host or ()],
         no_browser,
         strategy,
-        guidelines,
+        text,
     )
 
 
@@ -276,10 +290,12 @@ def _existing(files: Sequence[Path]) -> Path | None:
             raise SeqpaError(f"{path}: is a project: open it alone")
         if found:
             return path
-    if len(files) == 1 and files[0].suffix == _ENDING and not files[0].exists():
-        raise SeqpaError(
-            f"{files[0]}: there is no such project; make one from texts, with --labels"
-        )
+    if len(files) == 1 and files[0].suffix == _ENDING and not files[0].is_dir():
+        if not files[0].exists():
+            raise SeqpaError(
+                f"{files[0]}: there is no such project; make one from texts, with --labels"
+            )
+        raise SeqpaError(f"{files[0]}: is damaged, or no project of seqpa teach")
     return None
 
 
@@ -325,6 +341,48 @@ def _check_serving() -> None:
         ) from None
 
 
+def _check_address(host: str, port: int | None, has_users: bool) -> None:
+    """Whether a new project's page could be served there."""
+    from seqpa.serve.running import bound
+    from seqpa.serve.settings import Settings, is_loopback
+
+    if not has_users and not is_loopback(host):
+        raise _needs_users(host)
+    with bound(Settings(models=(), host=host, port=port or 0)):
+        pass
+
+
+def _needs_users(host: str) -> SeqpaError:
+    return SeqpaError(
+        f"--host {host}: others can reach it, so it needs users: --add-user NAME for each"
+    )
+
+
+def _read_guidelines(path: Path | None) -> str | None:
+    from seqpa.files import unreadable
+
+    if path is None:
+        return None
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except UnicodeDecodeError:
+        raise SeqpaError(f"{path}: is no text in UTF-8") from None
+
+
+@contextmanager
+def _loading() -> Iterator[None]:
+    """A hundred thousand sentences are lists that stay. The collector of garbage would go over all
+    of them again and again while they are made, and later in the middle of a request."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def _serve(
     store: Store,
     user: str,
@@ -334,7 +392,7 @@ def _serve(
     hosts: Sequence[str],
     no_browser: bool,
     strategy: str | None,
-    guidelines: Path | None,
+    guidelines: str | None,
 ) -> None:
     from seqpa.serve.settings import Settings, is_loopback
     from seqpa.teach.running import run
@@ -349,16 +407,9 @@ def _serve(
                 tokens[name] = new_token()
                 store.add_user(name, hashed(tokens[name]), time.time())
         elif not is_loopback(host):
-            raise SeqpaError(
-                f"--host {host}: others can reach it, so it needs users: --add-user NAME for each"
-            )
-        text = None
-        if guidelines is not None:
-            try:
-                text = guidelines.read_text(encoding="utf-8")
-            except UnicodeDecodeError:
-                raise SeqpaError(f"{guidelines}: is no text in UTF-8") from None
-        session = Session(store, strategy=strategy, users=store.users(), on_lesson=_learning())
+            raise _needs_users(host)
+        with _loading():
+            session = Session(store, strategy=strategy, users=store.users(), on_lesson=_learning())
     except BaseException:
         store.close()
         raise
@@ -383,8 +434,8 @@ def _serve(
             webbrowser.open(own)
 
     try:
-        if text is not None and text != session.state.guidelines:
-            session.guidelines(user, new_token(), text)
+        if guidelines is not None and guidelines != session.state.guidelines:
+            session.guidelines(user, new_token(), guidelines)
         run(session, user, settings, ready)
     finally:
         session.close()
