@@ -286,3 +286,22 @@ def test_a_reservoir_of_other_arrays_is_refused() -> None:
     with pytest.raises(SeqpaError, match="feature values"):
         Reservoir.from_arrays(arrays, rng, 4, 10, sizes())
     assert len(Reservoir.from_arrays(stored(), rng, 4, 10, sizes())) == 4
+
+
+def test_labels_that_are_taken_back_are_not_repeated() -> None:
+    """What is repeated is then what partly labelled sentences would have been from the start."""
+    X, y = [["Ada", "won"], ["so", "Bob", "left"]], [["B", "O"], ["O", "B", "O"]]
+    partly = [[None if label == "O" else label for label in own] for own in y]
+    one, two = (SequenceTagger(["word[0]"], random_state=1, average=False) for _ in range(2))
+    for tagger, labels in ((one, y), (two, partly)):
+        tagger.partial_fit([["it"]], [["O"]], sample_weight=[1.0])
+        for tokens, own in zip(X, labels, strict=True):
+            tagger.learn_one(tokens, own)
+    one.unlabel_replay("O")
+    two.unlabel_replay("O")
+    kept = [
+        [gold.tolist() for _, gold, _ in t._learned.learning().reservoir._kept] for t in (one, two)
+    ]
+    assert kept[0] == kept[1] == [[-1], [1, -1], [-1, 1, -1]]
+    one.unlabel_replay("unknown")
+    one.learn_one(["new"], ["O"], replay=3)  # sentences without any label are learned as nothing

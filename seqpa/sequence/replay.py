@@ -103,6 +103,13 @@ class Reservoir:
             slots[drawn] = self.rng.integers(0, slots[drawn] + 1)
         return slots.tolist()
 
+    def unlabel(self, label: int) -> None:
+        """Tokens that are kept with this label are not labelled any more."""
+        self._kept = [
+            one._replace(gold=np.where(one.gold == label, np.int32(-1), one.gold))
+            for one in self._kept
+        ]
+
     def draw(self, k: int) -> list[Kept]:
         """k different sentences at random; all, if there are no more."""
         if k == 0 or not self._kept:

@@ -603,6 +603,31 @@ class SequenceTagger:
                 raise SeqpaError("there is no mean to fade: learn with partial_fit or learn_one")
             state.weights.fade(share)
 
+    def unlabel_replay(self, label: str) -> None:
+        """Repeat no more that tokens of the sentences so far have this label.
+
+        What was learned stays. For a label whose meaning has changed: where a kind of span is new,
+        a token that was outside before may be of that kind.
+
+        Parameters
+        ----------
+        label : str
+            One that no sentence has yet changes nothing.
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"], random_state=1)
+        >>> _ = tagger.learn_one(["Ada", "won"], ["B-PER", "O"])
+        >>> tagger.unlabel_replay("O")
+        >>> tagger.learn_one(["so"], ["O"], replay=1).predicted
+        ['B-PER']
+        """
+        learned = self._learned
+        with learned.lock:
+            state = learned.learning()
+            if state is not None and label in state.labels:
+                state.reservoir.unlabel(state.labels.index(label))
+
     def _learn(
         self, X: Any, y: Any, sample_weight: Any, replay: int
     ) -> tuple[Epoch, NDArray[np.int32], list[str]]:

@@ -197,6 +197,9 @@ class TaughtModel:
             # Beside a sentence of no tokens, since not all weights may be zero.
             X: list[list[Any]] = [[token] * len(names), []]
             self._tagger.partial_fit(X, [names, []], sample_weight=[0.0, 1.0])
+        if self.kind == "spans":
+            # What was outside of the other spans may be one of the new: it is not repeated.
+            self._tagger.unlabel_replay(_OUTSIDE)
         self._shown[own] = name
 
     def rename_label(self, old: str, new: str) -> None:

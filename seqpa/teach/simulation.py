@@ -408,6 +408,8 @@ def _draw(wanted: Wanted, full: float, rows: Rows) -> Any:
             if strategy not in (CHANCE, STRATEGY):
                 scores = scores.mean(axis=0, keepdims=True)  # eight bands would hide one another
             figures.curve(panel, at, 100 * scores, strategy, place, markers=False)
+            if place >= len(figures.COLOURS):  # the looks begin again: not that of the first
+                panel.lines[-1].set_color("#777777")
         panel.axhline(100 * PART * full, color="#777777", linewidth=1.2, linestyle=":")
         panel.set_title(title)
         panel.set_xlabel(label)
