@@ -421,10 +421,8 @@ def test_what_the_new_label_may_be_in_comes_first(tmp_path: Path) -> None:
             session.accept("ann", request(), number, {"spans": [[0, 1, "CITY"]]})
         session.desk.look(0)
         tasks = [session.next("ann", request())["task"] for _ in range(6)]
-        # The model has learned that "Rome burned" has no label, and yet thinks of it.
-        again = [t["sentence"] for t in tasks if t["why"] == "again"]
-        assert again[0] == 2
-        assert 3 not in again
+        # The model once learned that "Rome burned" has no label, and yet thinks of it.
+        assert [t["sentence"] for t in tasks if t["why"] == "again"] == [2]
 
 
 # Many at once
