@@ -353,6 +353,25 @@ def test_a_project_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFi
     assert target.read_text() == "mine"
 
 
+def test_an_encoding_that_was_guessed_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("Café Müller.".encode("cp1252"))
+    with Teaching("a.txt", "--labels", "LOC", folder=tmp_path) as teaching:
+        assert "a.txt: is no UTF-8, read as cp1252" in " ".join(teaching.lines)
+        assert teaching.do("next")["task"]["text"] == "Café Müller."
+
+
+def test_an_export_in_another_scheme(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text_file(tmp_path, "Ada left.")
+    with Teaching("a.txt", "--labels", "PER", folder=tmp_path) as teaching:
+        teaching.do("accept", sentence=0, annotation={"spans": [[0, 1, "PER"]]})
+    out = tmp_path / "out.conll"
+    arguments = ["teach", str(tmp_path / "a.seqpa"), "--export", "conll", "-o", str(out)]
+    assert main([*arguments, "--scheme", "bilou"]) == 0, capsys.readouterr().err
+    assert out.read_text() == "Ada\tU-PER\nleft\tO\n.\tO\n\n"
+    assert main([*arguments, "--scheme", "biloo", "--force"]) == 2
+    assert "biloo" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("what", [b"", b"no database", b"SQLite format 3\x00" + bytes(500)])
 def test_what_is_called_a_project_and_is_none(
     what: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -130,6 +130,13 @@ def teach(
             "huggingface.",
         ),
     ] = None,
+    scheme: Annotated[
+        str,
+        typer.Option(
+            help="For --export: how spans are written, iob1, iob2, ioe1, ioe2, bioes, bilou, bmes "
+            "or io."
+        ),
+    ] = "iob2",
     train: Annotated[
         bool, typer.Option("--train", help="Train a model on what is labelled to -o FILE, and end.")
     ] = False,
@@ -219,7 +226,9 @@ def teach(
             what = "--export FORMAT" if export is not None else "--train"
             raise SeqpaError(f"say: seqpa teach PROJECT {what} -o FILE")
         return (
-            _export(existing, export, output, force) if export else _train(existing, output, force)
+            _export(existing, export, scheme, output, force)
+            if export
+            else _train(existing, output, force)
         )
     if output is not None:
         raise SeqpaError("-o FILE goes with --export FORMAT or --train")
@@ -263,6 +272,8 @@ def teach(
                 language=language,
             )
         screen().note(f"made the project {store.path}")
+        if encoding is None:
+            _tell_encodings(_gathered(files))
     _serve(
         store,
         user or _account(),
@@ -311,6 +322,20 @@ def _gathered(files: Sequence[Path]) -> list[Path]:
         else:
             found.append(path)
     return found
+
+
+def _tell_encodings(files: Sequence[Path]) -> None:
+    """Say which files are taken for text of an older encoding, which may be a mistake."""
+    from seqpa.data.recognise import look_at
+
+    found = {path: look_at(path).encoding for path in files}
+    guessed = [path for path, encoding in found.items() if not encoding.startswith("utf")]
+    if guessed:
+        more = f" and {len(guessed) - 1:,} more" if len(guessed) > 1 else ""
+        screen().note(
+            f"{guessed[0]}{more}: is no UTF-8, read as {found[guessed[0]]}; if letters are wrong, "
+            "begin again with --encoding"
+        )
 
 
 def _name(files: Sequence[Path]) -> Path:
@@ -455,7 +480,7 @@ def _learning() -> Callable[[int, int], None]:
     return tell
 
 
-def _export(project: Path, format: str, target: Path, force: bool) -> None:
+def _export(project: Path, format: str, scheme: str, target: Path, force: bool) -> None:
     from seqpa.teach.events import State
     from seqpa.teach.files import export
     from seqpa.teach.project import Project
@@ -465,7 +490,9 @@ def _export(project: Path, format: str, target: Path, force: bool) -> None:
         own = Project(store)
         state = State(own.labels, store.events())
         entries = [(one, state.current(one.id)) for one in own.sentences]
-    told = export(target, entries, own.kind, format, own.names, label=own.label, force=force)
+    told = export(
+        target, entries, own.kind, format, own.names, scheme=scheme, label=own.label, force=force
+    )
     screen().note(f"{target}: {told}")
 
 

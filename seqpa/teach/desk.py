@@ -17,8 +17,8 @@ from seqpa.teach.store import Event, Sentence
 from seqpa.teach.team import Team
 
 _AGAIN_EVERY = 3  # among so many sentences one is offered again, where a label is new
-# So probable a newer label must be at some word of a labelled sentence. It need not be the likeliest:
-# the model has once learned that the word had none.
+# So probable a newer label must be at some word of a labelled sentence. It need not be the
+# likeliest: the model has once learned that the word had none.
 _SUSPECT = 0.2
 _PIECE = 64  # sentences that are looked at together
 
