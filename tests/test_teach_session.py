@@ -627,6 +627,10 @@ def test_a_model_is_gone_on_from(tmp_path: Path) -> None:
     assert sorted(session.state.labels.names) == ["LOC", "PER"]
     proposal = session.sentence("ann", 0)["proposal"]
     assert proposal == {"spans": [[0, 1, "PER"], [2, 3, "PER"], [4, 5, "LOC"]]}
+    # It is as sure as models are, before any lesson, and says where it is not.
+    sure, unsure = (session.sentence("ann", 0)[name] for name in ("sure", "unsure"))
+    assert min(sure) > 0.6
+    assert unsure == [i for i, one in enumerate(sure) if one < 0.75]
     for turn in range(3):
         session.accept("ann", f"r{turn}", 1, {"spans": [[0, 1, "PER"]]})
     assert session.sentence("ann", 1)["proposal"] == {"spans": [[0, 1, "PER"]]}

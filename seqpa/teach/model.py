@@ -41,6 +41,7 @@ _NOBODY = "\ue000"
 # would be chosen by length.
 _SCALES = 2.0 ** np.arange(-1, 11)
 _HALF_LIFE = 50.0
+_USUAL_SCALE = 20.0  # of a model that was trained and not calibrated, before there is a lesson
 # The tagger is the mean of its weight vectors, that after lesson t counting as t^_FADING: of a
 # plain mean half the votes are those of a tagger that had seen less than half of the lessons.
 _FADING = 3.0
@@ -157,6 +158,11 @@ class TaughtModel:
             self._tagger.partial_fit([], [])  # no lesson, but what a snapshot needs
             for own in self._types(base.classes_):
                 self._shown[own] = own
+            # As if a little of the likelihood were known; lessons soon say more.
+            known = base.probability_scale_
+            doublings = np.log2(_SCALES / (known if known != 1.0 else _USUAL_SCALE))
+            self._fit = -0.5 * doublings**2
+            self._tagger.set_probability_scale(self.scale)
         for label in labels:
             if label not in self._shown.values():
                 self.add_label(label)
@@ -369,6 +375,11 @@ class TaughtModel:
         self._fit *= 0.5 ** (1.0 / _HALF_LIFE)
         self._fit += self._tagger.scale_likelihoods([X], [gold], _SCALES.tolist())
         self._tagger.set_probability_scale(self.scale)
+
+    @property
+    def knows(self) -> bool:
+        """Whether it has learned anything, so that being unsure is worth telling."""
+        return bool(self._fit.any())
 
     @property
     def scale(self) -> float:
