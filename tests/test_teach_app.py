@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -320,6 +321,9 @@ def test_texts_and_labels_pass_through_as_data(tmp_path: Path) -> None:
         (["a.txt", "--labels", "PER", "-o", "b"], "-o FILE goes with"),
         (["a.txt", "--train"], "seqpa teach PROJECT --train -o FILE"),
         (["a.txt", "--export", "conll"], "seqpa teach PROJECT --export FORMAT -o FILE"),
+        (["a.txt", "--labels", "PER", "--guidelines", "none.md"], "none.md: no such file"),
+        (["a.txt", "--labels", "PER", "--host", "0.0.0.0"], "needs users: --add-user NAME"),
+        (["a.txt", "--labels", "PER", "--port", "TAKEN"], "choose another --port"),
     ],
 )
 def test_mistakes_are_one_line_and_leave_nothing(
@@ -328,7 +332,10 @@ def test_mistakes_are_one_line_and_leave_nothing(
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     text_file(tmp_path)
-    assert main(["teach", *arguments, "--no-browser"]) == 2
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        arguments = [port if one == "TAKEN" else one for one in arguments]
+        assert main(["teach", *arguments, "--no-browser"]) == 2
     captured = capsys.readouterr().err
     assert captured.startswith("seqpa: error: ")
     assert captured.count("\n") == 1
@@ -344,6 +351,37 @@ def test_a_project_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFi
     assert main([*arguments, "--no-browser"]) == 2
     assert "is there already" in capsys.readouterr().err
     assert target.read_text() == "mine"
+
+
+def test_an_encoding_that_was_guessed_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("Café Müller.".encode("cp1252"))
+    with Teaching("a.txt", "--labels", "LOC", folder=tmp_path) as teaching:
+        assert "a.txt: is no UTF-8, read as cp1252" in " ".join(teaching.lines)
+        assert teaching.do("next")["task"]["text"] == "Café Müller."
+
+
+def test_an_export_in_another_scheme(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text_file(tmp_path, "Ada left.")
+    with Teaching("a.txt", "--labels", "PER", folder=tmp_path) as teaching:
+        teaching.do("accept", sentence=0, annotation={"spans": [[0, 1, "PER"]]})
+    out = tmp_path / "out.conll"
+    arguments = ["teach", str(tmp_path / "a.seqpa"), "--export", "conll", "-o", str(out)]
+    assert main([*arguments, "--scheme", "bilou"]) == 0, capsys.readouterr().err
+    assert out.read_text() == "Ada\tU-PER\nleft\tO\n.\tO\n\n"
+    assert main([*arguments, "--scheme", "biloo", "--force"]) == 2
+    assert "biloo" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("what", [b"", b"no database", b"SQLite format 3\x00" + bytes(500)])
+def test_what_is_called_a_project_and_is_none(
+    what: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.seqpa"
+    path.write_bytes(what)
+    assert main(["teach", str(path), "--no-browser"]) == 2
+    assert "a.seqpa: is damaged, or no project of seqpa teach" in capsys.readouterr().err
+    assert path.read_bytes() == what
+    assert [one.name for one in tmp_path.iterdir()] == ["a.seqpa"]
 
 
 def test_help_is_there_without_the_server() -> None:

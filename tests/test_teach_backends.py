@@ -590,16 +590,17 @@ def test_words_that_are_in_no_sentence_are_left() -> None:
 
 def started(path: Path, backend: str, *more: str) -> tuple[subprocess.Popen[str], str]:
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "PYTHONUNBUFFERED": "1"}
-    port = str(40_000 + os.getpid() % 20_000)
     process = subprocess.Popen(
-        [sys.executable, "-m", "seqpa", "teach", str(path), "--backend", backend, "--port", port,
+        [sys.executable, "-m", "seqpa", "teach", str(path), "--backend", backend, "--port", "0",
          *more],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment,
     )  # fmt: skip
     assert process.stdout is not None
     for line in process.stdout:
         if "is a backend" in line:
-            return process, f"http://127.0.0.1:{port}"
+            address = line.split(" at ")[1].split()[0]
+            assert int(address.split(":")[2].split("/")[0]) not in (0, 9090, 9091)  # a free one
+            return process, address
     raise AssertionError(f"it ended: {process.wait()}")
 
 
@@ -654,3 +655,4 @@ def test_one_clear_line_where_it_cannot_begin(
     text = str(result.exception or "") + result.output
     assert result.exit_code != 0
     assert told in text
+    assert list(tmp_path.iterdir()) == []

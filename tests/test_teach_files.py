@@ -241,6 +241,7 @@ def test_a_project_that_is_open_is_read_and_not_changed(tmp_path: Path) -> None:
         assert read_project(path).y == [["B-PER", "O"], ["O", "O"]]
     before = path.read_bytes()
     read_project(path)
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]  # nothing is left beside it
     assert path.read_bytes() == before
 
 

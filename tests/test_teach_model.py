@@ -44,7 +44,11 @@ def bits(tagger: SequenceTagger) -> tuple[dict[Any, float], dict[Any, float]]:
 
 def plain_tagger(names: list[list[str]]) -> SequenceTagger:
     tagger = SequenceTagger(
-        preset("ner", ("word",)), columns=("word",), constraints="bio", random_state=3
+        preset("ner", ("word",)),
+        columns=("word",),
+        constraints="bio",
+        update="near-max-loss",
+        random_state=3,
     )
     for labels in names:  # as labels are told to a model that nobody has taught
         tagger.partial_fit([["\ue000"] * len(labels), []], [labels, []], sample_weight=[0.0, 1.0])
@@ -55,11 +59,14 @@ def plain_tagger(names: list[list[str]]) -> SequenceTagger:
 def test_it_is_a_tagger_that_learns_one_by_one(replay: int) -> None:
     model = taught(rounds=3, replay=replay)
     tagger = plain_tagger([["O"], ["B-PER"], ["B-PER", "I-PER"], ["B-LOC"], ["B-LOC", "I-LOC"]])
-    for _ in range(3):
-        for tokens, right in LESSONS:
-            spans = [(label, start, end) for start, end, label in right["spans"]]
-            labels = write_spans(spans, len(tokens), "iob2")
-            tagger.learn_one(tokens, labels, replay=replay)
+    faded = 1
+    for clock, (tokens, right) in enumerate(LESSONS * 3, 1):
+        spans = [(label, start, end) for start, end, label in right["spans"]]
+        labels = write_spans(spans, len(tokens), "iob2")
+        tagger.learn_one(tokens, labels, replay=replay)
+        if clock >= 1.1 * faded:  # that of lesson t counts as the cube of t
+            tagger.fade_average((faded / clock) ** 3)
+            faded = clock
     assert bits(model.tagger) == bits(tagger)
     for tokens, _ in LESSONS:
         found = model.propose(tokens)
@@ -191,7 +198,7 @@ def test_going_on_from_a_snapshot_gives_the_same_bits(at: int) -> None:
     assert bits(whole.tagger) == bits(other.tagger)
     for tokens, _ in LESSONS:
         assert whole.propose(tokens) == other.propose(tokens)
-    assert (whole.labels, whole.clock, whole.power) == (other.labels, other.clock, other.power)
+    assert (whole.labels, whole.clock, whole.scale) == (other.labels, other.clock, other.scale)
 
 
 @pytest.mark.parametrize("damage", [b"", b"\0" * 8, b"\xff" * 64, b"\2\0\0\0\0\0\0\0{}"])

@@ -254,6 +254,18 @@ def test_a_random_sentence_that_is_undone_is_still_one(tmp_path: Path) -> None:
         assert session.state.all[-1].body["why"] == "random"
 
 
+def test_a_random_sentence_that_is_reloaded_is_still_one(tmp_path: Path) -> None:
+    with made(tmp_path) as session:
+        request = Requests()
+        task = session.next("ann", request())["task"]
+        # A page that is loaded again first gives back what it had.
+        session.release("ann", task["sentence"])
+        assert session.sentence("ann", task["sentence"])["why"] == "random"
+        session.accept("ann", request(), task["sentence"], {"spans": [[0, 1, "PER"]]})
+        assert session.state.all[-1].body["why"] == "random"
+        assert session.sentence("ann", task["sentence"])["why"] == "asked"
+
+
 def test_confirmed_tokens_teach_and_come_back(tmp_path: Path) -> None:
     with made(tmp_path) as session:
         request = Requests()
@@ -409,6 +421,7 @@ def test_what_the_new_label_may_be_in_comes_first(tmp_path: Path) -> None:
             session.accept("ann", request(), number, {"spans": [[0, 1, "CITY"]]})
         session.desk.look(0)
         tasks = [session.next("ann", request())["task"] for _ in range(6)]
+        # The model once learned that "Rome burned" has no label, and yet thinks of it.
         assert [t["sentence"] for t in tasks if t["why"] == "again"] == [2]
 
 
@@ -614,6 +627,10 @@ def test_a_model_is_gone_on_from(tmp_path: Path) -> None:
     assert sorted(session.state.labels.names) == ["LOC", "PER"]
     proposal = session.sentence("ann", 0)["proposal"]
     assert proposal == {"spans": [[0, 1, "PER"], [2, 3, "PER"], [4, 5, "LOC"]]}
+    # It is as sure as models are, before any lesson, and says where it is not.
+    sure, unsure = (session.sentence("ann", 0)[name] for name in ("sure", "unsure"))
+    assert min(sure) > 0.6
+    assert unsure == [i for i, one in enumerate(sure) if one < 0.75]
     for turn in range(3):
         session.accept("ann", f"r{turn}", 1, {"spans": [[0, 1, "PER"]]})
     assert session.sentence("ann", 1)["proposal"] == {"spans": [[0, 1, "PER"]]}

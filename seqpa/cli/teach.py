@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,7 +86,15 @@ def teach(
     host: Annotated[
         str, typer.Option(help="Address to listen at; any but this machine's own needs users.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 0,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="0 takes one that is free, as without it; a backend has 9090 (label-studio) or "
+            "9091 (inception) if none is said.",
+        ),
+    ] = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A further name that this page is called by."),
@@ -120,6 +130,13 @@ def teach(
             "huggingface.",
         ),
     ] = None,
+    scheme: Annotated[
+        str,
+        typer.Option(
+            help="For --export: how spans are written, iob1, iob2, ioe1, ioe2, bioes, bilou, bmes "
+            "or io."
+        ),
+    ] = "iob2",
     train: Annotated[
         bool, typer.Option("--train", help="Train a model on what is labelled to -o FILE, and end.")
     ] = False,
@@ -209,7 +226,9 @@ def teach(
             what = "--export FORMAT" if export is not None else "--train"
             raise SeqpaError(f"say: seqpa teach PROJECT {what} -o FILE")
         return (
-            _export(existing, export, output, force) if export else _train(existing, output, force)
+            _export(existing, export, scheme, output, force)
+            if export
+            else _train(existing, output, force)
         )
     if output is not None:
         raise SeqpaError("-o FILE goes with --export FORMAT or --train")
@@ -217,6 +236,7 @@ def teach(
 
     _check_serving()
     language_of(language)
+    text = _read_guidelines(guidelines)
     names = [name.strip() for name in labels.split(",")] if labels else []
     if existing is not None:
         if model is not None or project is not None or names:
@@ -232,33 +252,38 @@ def teach(
         from seqpa.teach.queue import STRATEGY
 
         target = project or _name(files)
-        store = create(
-            target if target.suffix else target.with_suffix(_ENDING),
-            _gathered(files),
-            labels=names,
-            kind=kind,
-            model=model,
-            given=given,
-            seed=seed,
-            strategy=strategy or STRATEGY,
-            share=share,
-            format=format,
-            columns=[name.strip() for name in columns.split(",")] if columns else None,
-            label=label,
-            encoding=encoding,
-            language=language,
-        )
+        # What would keep the page from being served is told before anything is made.
+        _check_address(host, port, bool(add_user))
+        with _loading():
+            store = create(
+                target if target.suffix else target.with_suffix(_ENDING),
+                _gathered(files),
+                labels=names,
+                kind=kind,
+                model=model,
+                given=given,
+                seed=seed,
+                strategy=strategy or STRATEGY,
+                share=share,
+                format=format,
+                columns=[name.strip() for name in columns.split(",")] if columns else None,
+                label=label,
+                encoding=encoding,
+                language=language,
+            )
         screen().note(f"made the project {store.path}")
+        if encoding is None:
+            _tell_encodings(_gathered(files))
     _serve(
         store,
         user or _account(),
         add_user or [],
         host,
-        port,
+        port or 0,
         [name.lower() for name in allow_host or ()],
         no_browser,
         strategy,
-        guidelines,
+        text,
     )
 
 
@@ -276,10 +301,12 @@ def _existing(files: Sequence[Path]) -> Path | None:
             raise SeqpaError(f"{path}: is a project: open it alone")
         if found:
             return path
-    if len(files) == 1 and files[0].suffix == _ENDING and not files[0].exists():
-        raise SeqpaError(
-            f"{files[0]}: there is no such project; make one from texts, with --labels"
-        )
+    if len(files) == 1 and files[0].suffix == _ENDING and not files[0].is_dir():
+        if not files[0].exists():
+            raise SeqpaError(
+                f"{files[0]}: there is no such project; make one from texts, with --labels"
+            )
+        raise SeqpaError(f"{files[0]}: is damaged, or no project of seqpa teach")
     return None
 
 
@@ -295,6 +322,20 @@ def _gathered(files: Sequence[Path]) -> list[Path]:
         else:
             found.append(path)
     return found
+
+
+def _tell_encodings(files: Sequence[Path]) -> None:
+    """Say which files are taken for text of an older encoding, which may be a mistake."""
+    from seqpa.data.recognise import look_at
+
+    found = {path: look_at(path).encoding for path in files}
+    guessed = [path for path, encoding in found.items() if not encoding.startswith("utf")]
+    if guessed:
+        more = f" and {len(guessed) - 1:,} more" if len(guessed) > 1 else ""
+        screen().note(
+            f"{guessed[0]}{more}: is no UTF-8, read as {found[guessed[0]]}; if letters are wrong, "
+            "begin again with --encoding"
+        )
 
 
 def _name(files: Sequence[Path]) -> Path:
@@ -325,6 +366,48 @@ def _check_serving() -> None:
         ) from None
 
 
+def _check_address(host: str, port: int | None, has_users: bool) -> None:
+    """Whether a new project's page could be served there."""
+    from seqpa.serve.running import bound
+    from seqpa.serve.settings import Settings, is_loopback
+
+    if not has_users and not is_loopback(host):
+        raise _needs_users(host)
+    with bound(Settings(models=(), host=host, port=port or 0)):
+        pass
+
+
+def _needs_users(host: str) -> SeqpaError:
+    return SeqpaError(
+        f"--host {host}: others can reach it, so it needs users: --add-user NAME for each"
+    )
+
+
+def _read_guidelines(path: Path | None) -> str | None:
+    from seqpa.files import unreadable
+
+    if path is None:
+        return None
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except UnicodeDecodeError:
+        raise SeqpaError(f"{path}: is no text in UTF-8") from None
+
+
+@contextmanager
+def _loading() -> Iterator[None]:
+    """A hundred thousand sentences are lists that stay. The collector of garbage would go over all
+    of them again and again while they are made, and later in the middle of a request."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def _serve(
     store: Store,
     user: str,
@@ -334,7 +417,7 @@ def _serve(
     hosts: Sequence[str],
     no_browser: bool,
     strategy: str | None,
-    guidelines: Path | None,
+    guidelines: str | None,
 ) -> None:
     from seqpa.serve.settings import Settings, is_loopback
     from seqpa.teach.running import run
@@ -349,16 +432,9 @@ def _serve(
                 tokens[name] = new_token()
                 store.add_user(name, hashed(tokens[name]), time.time())
         elif not is_loopback(host):
-            raise SeqpaError(
-                f"--host {host}: others can reach it, so it needs users: --add-user NAME for each"
-            )
-        text = None
-        if guidelines is not None:
-            try:
-                text = guidelines.read_text(encoding="utf-8")
-            except UnicodeDecodeError:
-                raise SeqpaError(f"{guidelines}: is no text in UTF-8") from None
-        session = Session(store, strategy=strategy, users=store.users(), on_lesson=_learning())
+            raise _needs_users(host)
+        with _loading():
+            session = Session(store, strategy=strategy, users=store.users(), on_lesson=_learning())
     except BaseException:
         store.close()
         raise
@@ -383,8 +459,8 @@ def _serve(
             webbrowser.open(own)
 
     try:
-        if text is not None and text != session.state.guidelines:
-            session.guidelines(user, new_token(), text)
+        if guidelines is not None and guidelines != session.state.guidelines:
+            session.guidelines(user, new_token(), guidelines)
         run(session, user, settings, ready)
     finally:
         session.close()
@@ -404,7 +480,7 @@ def _learning() -> Callable[[int, int], None]:
     return tell
 
 
-def _export(project: Path, format: str, target: Path, force: bool) -> None:
+def _export(project: Path, format: str, scheme: str, target: Path, force: bool) -> None:
     from seqpa.teach.events import State
     from seqpa.teach.files import export
     from seqpa.teach.project import Project
@@ -414,7 +490,9 @@ def _export(project: Path, format: str, target: Path, force: bool) -> None:
         own = Project(store)
         state = State(own.labels, store.events())
         entries = [(one, state.current(one.id)) for one in own.sentences]
-    told = export(target, entries, own.kind, format, own.names, label=own.label, force=force)
+    told = export(
+        target, entries, own.kind, format, own.names, scheme=scheme, label=own.label, force=force
+    )
     screen().note(f"{target}: {told}")
 
 

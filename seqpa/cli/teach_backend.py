@@ -20,7 +20,7 @@ def serve_backend(
     kind: str | None,
     new_users: Sequence[str],
     host: str,
-    port: int,
+    port: int | None,
     hosts: Sequence[str],
     language: str,
     seed: int,
@@ -41,8 +41,8 @@ def serve_backend(
         Who gets a token.
     host : str
         Where to listen.
-    port : int
-        0 takes the backend's usual one.
+    port : int or None
+        None takes the backend's usual one, 0 any that is free.
     hosts : sequence of str
         Further names of this machine.
     language : str
@@ -68,13 +68,13 @@ def serve_backend(
             raise SeqpaError(f"{path}: is a project, which has its labels and kind; open it alone")
         store = Store.open(path)
     else:
+        if not new_users and not is_loopback(host):  # before anything is made
+            raise _needs_token(host, backend)
         store = empty_project(path, labels, kind or "spans", seed)
         screen().note(f"made the project {path}")
     try:
         if not new_users and not store.users() and not is_loopback(host):
-            raise SeqpaError(
-                f"--host {host}: others can reach it, so it needs a token: --add-user {backend}"
-            )
+            raise _needs_token(host, backend)
         for name in new_users:
             token = new_token()
             store.add_user(name, hashed(token), time.time())
@@ -87,7 +87,7 @@ def serve_backend(
     settings = Settings(
         models=(),
         host=host,
-        port=port or _PORTS[backend],
+        port=_PORTS[backend] if port is None else port,
         hosts=tuple(hosts),
         limits=LIMITS,
         quiet=screen().quiet or (is_terminal(sys.stderr) and not screen().verbose),
@@ -98,3 +98,9 @@ def serve_backend(
         screen().note(f"{path.name} is a backend for {backend} at {own} (Ctrl-C ends)")
 
     run(backend, suggester, tokens, settings, language, ready)
+
+
+def _needs_token(host: str, backend: str) -> SeqpaError:
+    return SeqpaError(
+        f"--host {host}: others can reach it, so it needs a token: --add-user {backend}"
+    )

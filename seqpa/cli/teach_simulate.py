@@ -105,6 +105,7 @@ def _table() -> Iterator[tuple[Callable[[Sequence[Any]], None], Callable[[str, i
         yield (lambda found: None), (lambda stage, done, of: None)
         return
     if not is_terminal(sys.stdout):
+        print("  ".join(HEAD), flush=True)
         yield (lambda found: print("  ".join(summary_row(found[-1])), flush=True)), _line
         return
     from rich.console import Console

@@ -227,18 +227,31 @@ def reading(path: str | Path) -> Iterator[sqlite3.Connection]:
 
 def _opened(path: Path) -> sqlite3.Connection:
     address = path.resolve().as_uri()
-    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=30)
+    # Where nobody has the file open, SQLite makes a log and its index beside it; only a connection
+    # that may write takes them away again. It is told to write nothing.
+    alone = not path.with_name(f"{path.name}-wal").exists()
+    connection = _connected(f"{address}?mode={'rw' if alone else 'ro'}")
     try:
-        connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        _look(connection)
     except sqlite3.OperationalError:
         connection.close()
         # In a folder that cannot be written, SQLite cannot make what it needs beside a file that
         # has a log; if there is no log, the file alone is all.
         if path.with_name(f"{path.name}-wal").exists():
             raise
-        connection = sqlite3.connect(f"{address}?mode=ro&immutable=1", uri=True)
+        connection = _connected(f"{address}?mode=ro&immutable=1")
     return connection
+
+
+def _connected(address: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(address, uri=True, timeout=30)
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    return connection
+
+
+def _look(connection: sqlite3.Connection) -> None:
+    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
 
 def load(path: str | Path) -> tuple[str, list[Labelled]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from seqpa.teach.events import State, names
+from seqpa.teach.events import State
 from seqpa.teach.learning import Learned
 from seqpa.teach.project import FILE, Cells
 from seqpa.teach.queue import Choice, Queue
@@ -17,6 +17,9 @@ from seqpa.teach.store import Event, Sentence
 from seqpa.teach.team import Team
 
 _AGAIN_EVERY = 3  # among so many sentences one is offered again, where a label is new
+# So probable a newer label must be at some word of a labelled sentence. It need not be the
+# likeliest: the model has once learned that the word had none.
+_SUSPECT = 0.2
 _PIECE = 64  # sentences that are looked at together
 
 
@@ -59,7 +62,7 @@ class Desk:
         self._lent: set[int] = set()
         self._handed = 0
         self.again: set[int] = set()
-        self._suspects: set[int] = set()
+        self._suspects: dict[int, float] = {}
         self.queue = self.make_queue(strategy)
         self.take(self.queue)
 
@@ -111,7 +114,7 @@ class Desk:
         self.again = set()
         if newest:
             self.again = {i for i in state.labellings if _looked_at(state, i) < newest}
-        self._suspects &= self.again
+        self._suspects = {i: p for i, p in self._suspects.items() if i in self.again}
 
     def _is_left(self, sentence: int) -> bool:
         """Whether everybody who could label it has skipped it."""
@@ -134,7 +137,17 @@ class Desk:
         self._why[sentence, user] = why
 
     def release(self, sentence: int, user: str) -> None:
-        """Give it back.
+        """Give it back as it is; a page that is loaded again does so too, and asks for it again.
+
+        Parameters
+        ----------
+        sentence : int
+        user : str
+        """
+        self._team.release(sentence, user)
+
+    def finish(self, sentence: int, user: str) -> None:
+        """Give it back, with what it was lent for done.
 
         Parameters
         ----------
@@ -177,7 +190,7 @@ class Desk:
         choice = (
             self._unfinished(user)
             or self._second(user, now)
-            or self._once_more(list(self._suspects) if self._handed % _AGAIN_EVERY == 0 else ())
+            or self._once_more(self._suspected() if self._handed % _AGAIN_EVERY == 0 else ())
             or self._from_queue(user)
             or self._once_more(sorted(self.again))
         )
@@ -201,6 +214,11 @@ class Desk:
             if i not in self._lent and not own:
                 return Choice(i, "second")
         return None
+
+    def _suspected(self) -> list[int]:
+        """The sentences in which a newer label may be, most probable first."""
+        known = self._suspects
+        return sorted(known, key=lambda i: (-known[i], i))
 
     def _once_more(self, among: Iterable[int]) -> Choice | None:
         return next((Choice(i, "again") for i in among if i not in self._lent), None)
@@ -233,14 +251,14 @@ class Desk:
         if at < len(again):
             piece = again[at : at + _PIECE]
             new = {i: _newer_labels(self._state, i) for i in piece}
-            with self._learned.lock:
-                found = self._learned.model.predict(
-                    [self._sentences[i].tokens for i in piece],
-                    [self._cells(self._sentences[i]) for i in piece],
-                )
-            for i, annotation in zip(piece, found, strict=True):
-                keep = self._suspects.add if names(annotation) & new[i] else self._suspects.discard
-                keep(i)
+            for i in piece:
+                one = self._sentences[i]
+                with self._learned.lock:
+                    chance = self._learned.model.chance(one.tokens, new[i], self._cells(one))
+                found = {k: p for k, p in self._suspects.items() if k != i}
+                if chance >= _SUSPECT:
+                    found[i] = chance
+                self._suspects = found  # at once: others read it
             return len(piece)
         if at >= len(again) + len(self.queue):
             return 0

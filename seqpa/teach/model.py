@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 import json
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ _NOBODY = "\ue000"
 # would be chosen by length.
 _SCALES = 2.0 ** np.arange(-1, 11)
 _HALF_LIFE = 50.0
+_USUAL_SCALE = 20.0  # of a model that was trained and not calibrated, before there is a lesson
 # The tagger is the mean of its weight vectors, that after lesson t counting as t^_FADING: of a
 # plain mean half the votes are those of a tagger that had seen less than half of the lessons.
 _FADING = 3.0
@@ -157,6 +158,11 @@ class TaughtModel:
             self._tagger.partial_fit([], [])  # no lesson, but what a snapshot needs
             for own in self._types(base.classes_):
                 self._shown[own] = own
+            # As if a little of the likelihood were known; lessons soon say more.
+            known = base.probability_scale_
+            doublings = np.log2(_SCALES / (known if known != 1.0 else _USUAL_SCALE))
+            self._fit = -0.5 * doublings**2
+            self._tagger.set_probability_scale(self.scale)
         for label in labels:
             if label not in self._shown.values():
                 self.add_label(label)
@@ -371,6 +377,11 @@ class TaughtModel:
         self._tagger.set_probability_scale(self.scale)
 
     @property
+    def knows(self) -> bool:
+        """Whether it has learned anything, so that being unsure is worth telling."""
+        return bool(self._fit.any())
+
+    @property
     def scale(self) -> float:
         """What makes probabilities of scores, so that they fit to the lessons so far."""
         best = int(self._fit.argmax())
@@ -439,6 +450,28 @@ class TaughtModel:
         cells = [None] * len(sentences) if columns is None else columns
         X = [self.sentence(tokens, own) for tokens, own in zip(sentences, cells, strict=True)]
         return [self._from_labels(labels) for labels in self._tagger.predict(X)]
+
+    def chance(self, tokens: Sequence[str], names: Set[str], columns: Any = None) -> float:
+        """How probable it is that a word has one of some labels: that of the likeliest word.
+
+        Parameters
+        ----------
+        tokens : list of str
+        names : set of str
+            The labels.
+        columns : None, or for each token a list of its further cells
+
+        Returns
+        -------
+        float
+        """
+        X = self.sentence(tokens, columns)
+        if not X:
+            return 0.0
+        rows, labels = self._marginals(X, None)
+        known = [x != _OUTSIDE and self._shown[x[2:] if self.kind == "spans" else x] in names
+                 for x in labels]  # fmt: skip
+        return float(rows[:, known].sum(axis=1).max(initial=0.0))
 
     def _marginals(self, X: list[Any], fixed: list[str | None] | None) -> tuple[Floats, list[str]]:
         found = self._tagger.predict_marginals([X], fixed=None if fixed is None else [fixed])[0]

@@ -158,9 +158,11 @@ class Session:
         """
         with self._lock:
             self._tasks.sentence(number)
+            # One that was handed out and is opened again, after a reload, came for its old reason.
+            why = self.desk.why(number, user)
             if self.team.holder(number, self._now()) in (None, user):
-                self.desk.lend(number, user, "asked", self._now())
-            return self._tasks.task(number, "asked")
+                self.desk.lend(number, user, why, self._now())
+            return self._tasks.task(number, why)
 
     # What is done
 
@@ -229,7 +231,7 @@ class Session:
             ]
 
         def tell(event: Event | None, taught: Taught | None) -> Answer:
-            self.desk.release(sentence, user)
+            self.desk.finish(sentence, user)
             return {
                 **_number(event),
                 "taught": {
@@ -307,7 +309,7 @@ class Session:
             return [Event("skip", user, self._now(), {}, sentence, request=request)]
 
         def tell(event: Event | None, _: Taught | None) -> Answer:
-            self.desk.release(sentence, user)
+            self.desk.finish(sentence, user)
             return {**_number(event), "task": self._next(user)}
 
         return self._change(user, request, "skip", make, tell)

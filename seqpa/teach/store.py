@@ -24,6 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from seqpa.errors import SeqpaError
 from seqpa.file_locks import Lock
+from seqpa.files import unreadable
 
 # "seqp" in ASCII: by it `file` and readers know a project file from other SQLite files.
 APPLICATION_ID = 0x73657170
@@ -579,17 +580,18 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 def _opened(path: Path) -> sqlite3.Connection:
     """A connection to a file that is checked to be a project."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    # Both were written once, when the file was made: they are not in the log alone.
+    if head[:16] != b"SQLite format 3\0" or head[68:72] != APPLICATION_ID.to_bytes(4, "big"):
+        raise SeqpaError(f"{path}: is damaged, or no project of seqpa teach")
+    version = int.from_bytes(head[60:64], "big")
+    if version != VERSION:
+        raise SeqpaError(f"{path}: has format {version}, this seqpa reads {VERSION}: update seqpa")
     with _explained(path):
-        with sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True) as look:
-            found = look.execute("PRAGMA application_id").fetchone()[0]
-            version = look.execute("PRAGMA user_version").fetchone()[0]
-        look.close()
-        if found != APPLICATION_ID:
-            raise SeqpaError(f"{path}: is no project of seqpa teach")
-        if version != VERSION:
-            raise SeqpaError(
-                f"{path}: has format {version}, this seqpa reads {VERSION}: update seqpa"
-            )
         return _connected(path)
 
 

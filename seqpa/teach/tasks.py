@@ -86,7 +86,7 @@ class Tasks:
         dict
         """
         found = self.proposal(sentence, confirmed)
-        knows = self._learned.model.clock > 0
+        knows = self._learned.model.knows
         unsure = [i for i, sure in enumerate(found.sure) if sure < UNSURE] if knows else []
         return {"annotation": found.annotation, "sure": found.sure, "unsure": unsure}
 

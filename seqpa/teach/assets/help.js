@@ -12,7 +12,8 @@ const line = (keys, ...what) =>
 
 export function openHelp() {
   const labels = isTyped()
-    ? [line(["a letter"], "Type a label’s name; Enter takes the first that fits")]
+    ? [line(["a letter"], "Type a label’s name; Enter takes the first that fits"),
+       line(["Shift + letter"], "The same, where the letter alone does something else")]
     : project.labels.filter((one) => one.key).map((one) => line([one.key], chip(one.name)));
   $("help-labels").replaceChildren(...labels);
   $("help-keys").replaceChildren(...KEYS.map((one) => line(one.shown, one.help)));

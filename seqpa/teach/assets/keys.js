@@ -22,6 +22,8 @@ export const KEYS = [
 
 const COMMANDS = new Map(KEYS.flatMap(({ keys, does }) => keys.map((key) => [key, does])));
 
+const MOVES = new Set(["move", "line"]);
+
 /** What a key does: the name of a command, {label} or {typed}, or null. */
 export function meaning(key, labels, typed) {
   if (key.length === 1 && !typed) {
@@ -29,6 +31,8 @@ export function meaning(key, labels, typed) {
     if (own && !(COMMANDS.has(key) && own.key !== key)) return { label: own.name };
   }
   const lower = key.length === 1 ? key.toLowerCase() : key;
+  // With Shift every letter begins a name, also that of a command; but for those that move.
+  if (typed && key !== lower && !MOVES.has(COMMANDS.get(lower))) return { typed: key };
   const command = COMMANDS.get(key) ?? COMMANDS.get(lower);
   if (command) return command;
   return typed && /^[\p{L}\p{N}]$/u.test(key) ? { typed: key } : null;
