@@ -99,7 +99,13 @@ CONTENTS = {
     },
     "experiments/README": {
         "Reports": sorted(
-            path.parent.name + "/report" for path in DOCS.glob("experiments/*/report.md")
+            [path.parent.name + "/report" for path in DOCS.glob("experiments/*/report.md")]
+            + ["teach/README"]
+        )
+    },
+    "experiments/teach/README": {
+        "Corpora": sorted(
+            path.parent.name + "/report" for path in DOCS.glob("experiments/teach/*/report.md")
         )
     },
 }
