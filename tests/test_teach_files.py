@@ -84,9 +84,8 @@ def test_other_formats_keep_all_that_they_can_say(
     found = back(data, tmp_path, "a", kind="spans", format=reader).sentences
     assert [one.tokens for one in found] == [s.tokens for s, _ in entries]
     assert [one.given for one in found] == [a for _, a in entries]
-    if format != "huggingface":  # which has no text
-        assert [one.text for one in found] == [s.text for s, _ in entries]
-        assert [one.offsets for one in found] == [s.offsets for s, _ in entries]
+    assert [one.text for one in found] == [s.text for s, _ in entries]
+    assert [one.offsets for one in found] == [s.offsets for s, _ in entries]
 
 
 @ONE_FOLDER

@@ -574,7 +574,8 @@ def _huggingface(
     sentence: Sentence, labels: list[str], kind: str, names: Sequence[str]
 ) -> dict[str, Any]:
     key = "ner_tags" if kind == "spans" else "pos_tags"
-    return {"id": str(sentence.id), "tokens": sentence.tokens, key: labels}
+    own = {"id": str(sentence.id), "tokens": sentence.tokens, key: labels}
+    return own | {"sentence_text": sentence.text, "offsets": [list(p) for p in sentence.offsets]}
 
 
 def _spacy(
