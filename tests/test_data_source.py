@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import sys
 import tracemalloc
 from itertools import chain
 from pathlib import Path
@@ -95,6 +96,21 @@ def test_gzip_by_its_content(tmp_path: Path) -> None:
         path.write_bytes(path.read_bytes()[:-6])
         with pytest.raises(SeqpaError, match="damaged or cut-off gzip"):
             read(path)
+
+
+def test_what_is_called_zst_is_zstd_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.conll.zst"
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    monkeypatch.setitem(sys.modules, "compression", None)
+    with pytest.raises(SeqpaError, match=r"a.conll.zst: .* pip install zstandard, or"):
+        write_tagged(path, one())
+    assert not path.exists()
+    monkeypatch.undo()
+    pytest.importorskip("zstandard")
+    write_tagged(path, one())
+    write_tagged(tmp_path / "a.conll", one())
+    assert path.read_bytes().startswith(b"\x28\xb5\x2f\xfd")
+    assert read(path).X == read(tmp_path / "a.conll").X
 
 
 def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,6 +81,22 @@ def test_several_are_read_as_one(folder: Path) -> None:
     assert [chunk.X for chunk in chunks] == [one.X[1:2], one.X[2:]]
 
 
+def test_no_document_goes_on_in_the_next_file(folder: Path) -> None:
+    marked = f"-DOCSTART- O\n\n{A}{C}"
+    (folder / "x.conll").write_text(marked)
+    (folder / "y.conll").write_text(marked + marked)
+    found = read([folder / "x.conll", folder / "y.conll", folder / "a.conll"])
+    runs = np.cumsum(np.diff(found.documents, prepend=found.documents[0]) != 0)
+    assert runs.tolist() == [0, 0, 1, 1, 2, 2, 3]
+    one_by_one = read_chunks([folder / "x.conll", folder / "y.conll"], chunk_bytes=8)
+    numbers = [d for chunk in one_by_one for d in chunk.documents.tolist()]
+    assert numbers == found.documents[:6].tolist()
+    (folder / "a.csv").write_text("sentence,word,label\n1,the,D\n2,saw,N\n")
+    (folder / "b.csv").write_text("sentence,word,label\n1,so,A\n")
+    tables = read([folder / "a.csv", folder / "b.csv"], format="csv")
+    assert np.diff(tables.documents).tolist() == [0, 1]
+
+
 def test_different_columns_are_not_joined() -> None:
     a = Corpus.from_sentences([["so"]])
     with pytest.raises(SeqpaError, match="different columns cannot be joined: word and word, pos"):

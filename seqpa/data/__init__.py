@@ -27,8 +27,11 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias, cast, runtime_checkable
 
+import numpy as np
+
 from seqpa.data.corpus import Corpus, Extras, Layout, Sentence, Token
 from seqpa.data.labels import LabelReading
+from seqpa.data.lines import Pool
 from seqpa.data.several import Paths, files_of
 from seqpa.data.source import (
     BLOCK_BYTES,
@@ -174,7 +177,7 @@ def read(
         max_sentence_tokens=max_sentence_tokens,
         weight=weight,
         chunk_bytes=BLOCK_BYTES,
-        pool={},
+        pool=Pool(),
     )
     return Corpus.joined(chunks)
 
@@ -229,8 +232,10 @@ max_sentence_tokens, weight
         names = [str(path)] if isinstance(path, (str, Path)) else [str(name) for name in path]
     else:
         names = files_of(path)
+    document = 0
     for name in names:
-        yield from _read_one(
+        first = document
+        for corpus in _read_one(
             name,
             format,
             columns,
@@ -246,7 +251,12 @@ max_sentence_tokens, weight
             keep_layout,
             chunk_bytes,
             pool,
-        )
+        ):
+            if len(names) > 1 and len(corpus):  # no document goes on in the next file
+                own = np.zeros(len(corpus), np.int64)
+                corpus.documents = first + (own if corpus.documents is None else corpus.documents)
+                document = max(document, int(corpus.documents[-1]) + 1)
+            yield corpus
 
 
 def column_blocks(

@@ -22,10 +22,16 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa._kernel import strings
 from seqpa.data.columns import Columns
 from seqpa.data.corpus import Corpus, Extras
-from seqpa.data.lines import NEWLINE, DocumentMarks, byte_lines, check_lengths, run_lengths
+from seqpa.data.lines import (
+    NEWLINE,
+    Cells,
+    DocumentMarks,
+    byte_lines,
+    check_lengths,
+    run_lengths,
+)
 from seqpa.data.source import Block, Limits, after_last_blank_line
 from seqpa.errors import SeqpaError
 
@@ -80,6 +86,29 @@ class LineShape:
     separator: str
     names: tuple[str, ...]
     most_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """The tokens of a block.
+
+    Attributes
+    ----------
+    token_at : int64 (tokens,)
+        The line of each token.
+    lengths : int64 (sentences,)
+        How many tokens each sentence has.
+    blank, marks : bool (lines,)
+        Which lines are blank, and which begin a document.
+    cells : Cells or None
+        Those of the columns that are read; None where there is no token.
+    """
+
+    token_at: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    blank: NDArray[np.bool_]
+    marks: NDArray[np.bool_]
+    cells: Cells | None
 
 
 class ConllReader:
@@ -175,30 +204,33 @@ class ConllReader:
         """The sentences of a block; equal strings become one object through ``pool``."""
         if not self._width:
             self._settle(block)
-        token_at, lengths, body, documents = self._tokens(block)
-        check_lengths(block, lengths, token_at, self._limits)
-        width = self._width or len(self._columns.all)
-        wanted: list[list[str] | None] = [None] * width
-        places = self._columns.inputs(width == len(self._columns.all))
-        columns: list[list[str]] = [[] for _ in places]
-        for place, column in zip(places, columns, strict=True):
-            wanted[place] = column
-        labels: list[str] | None = None
-        if self._labels:
-            assert self._columns.label_at is not None
-            wanted[self._columns.label_at] = labels = []
-        if body:
-            most = width * len(token_at)
-            table = np.zeros(1 << (2 * most).bit_length(), np.int32)
-            ends = np.empty((2, most), np.int32)
-            strings.cells(body, self._separator, wanted, pool, table, *ends)
+        found = self._tokens(block)
+        check_lengths(block, found.lengths, found.token_at, self._limits)
+        token_at, lengths = found.token_at, found.lengths
+        first = token_at[np.cumsum(lengths) - lengths]
+        documents = self._documents.of(first, found.blank, found.marks)
+        columns: list[list[str]] = [[] for _ in self._columns.names]
+        labels: list[str] | None = [] if self._labels else None
+        if found.cells is not None:
+            cut = found.cells.columns(pool)
+            columns = cut[: len(columns)]
+            labels = cut[len(columns)] if self._labels else None
         if labels and "" in labels:
             at = int(token_at[labels.index("")])
             raise block.error(at, "the label is missing: its cell is empty")
         layout = None
         if self._keep_layout:
+            width = self._width or len(self._columns.all)
             layout = LineLayout(block, token_at, "\t" if width == 1 else self._separator)
         return Corpus(self._columns.names, columns, lengths, labels, layout, documents=documents)
+
+    def _places(self) -> list[int]:
+        """Which cells of a line are read: the input columns, and behind them the label."""
+        places = list(self._columns.inputs(self._width == len(self._columns.all)))
+        if self._labels:
+            assert self._columns.label_at is not None
+            places.append(self._columns.label_at)
+        return places
 
     def _settle(self, block: Block) -> None:
         """Find the separator and the number of cells from the first line that is a token."""
@@ -223,11 +255,9 @@ class ConllReader:
                 self._separator, self._width = separator, width
                 return
 
-    def _tokens(
-        self, block: Block
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], str, NDArray[np.int64]]:
-        """Which lines are tokens, the sentences' lengths, the tokens' text, separated once, and the
-        sentences' documents.
+    def _tokens(self, block: Block) -> _Tokens:
+        """Which lines are tokens, the sentences' lengths, the tokens' cells, and what divides
+        documents.
 
         The work per line is done on the bytes, all lines at once: only lines that begin with one
         of a few signs are looked at one by one.
@@ -254,27 +284,26 @@ class ConllReader:
                 marks[i] = bool(_BEGIN.match(lines[i]))
         token_at = np.flatnonzero(is_token)
         lengths = run_lengths(np.cumsum(is_end, dtype=np.int32)[token_at])
-        documents = self._documents.of(token_at[np.cumsum(lengths) - lengths], blank, marks)
         if not len(token_at):
-            return token_at, lengths, "", documents
-        if np.count_nonzero(first == NEWLINE) + len(token_at) == len(starts):
-            body = text.strip("\n")
-            while "\n\n" in body:
-                body = body.replace("\n\n", "\n")
-        else:
-            body = "\n".join(compress(lines, is_token.tolist()))
+            return _Tokens(token_at, lengths, blank, marks, None)
+        begins = starts[token_at]
         if self._separator == " " and (
-            body[0] == " " or body[-1] == " " or any(odd in body for odd in _OTHER_SPACING)
+            text[0] == " " or text[-1] == " " or any(odd in text for odd in _OTHER_SPACING)
         ):
-            body = "\n".join(_SPACES.sub(" ", line.strip(" \t")) for line in body.split("\n"))
+            lines = lines or block.lines
+            body = "\n".join(
+                _SPACES.sub(" ", line.strip(" \t")) for line in compress(lines, is_token.tolist())
+            )
             counts = np.fromiter((line.count(" ") for line in body.split("\n")), dtype=np.int32)
+            data, begins = byte_lines(body)
         else:
             is_separator = data == ord(self._separator)
             counts = np.add.reduceat(is_separator, starts, dtype=np.int32)[token_at]
         wrong = np.flatnonzero(counts != self._width - 1)
         if len(wrong):
             raise block.error(int(token_at[wrong[0]]), self._wrong_width(int(counts[wrong[0]]) + 1))
-        return token_at, lengths, body, documents
+        cells = Cells.of(data, begins, self._separator, self._places())
+        return _Tokens(token_at, lengths, blank, marks, cells)
 
     def _is_comment(self, line: str) -> bool:
         if self._separator == " " and _KEY_VALUE.match(line):

@@ -12,14 +12,21 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seqpa._kernel.strings import picked
 from seqpa.data.corpus import Corpus, Extras
-from seqpa.data.lines import NEWLINE, DocumentMarks, byte_lines, check_lengths, run_lengths
+from seqpa.data.lines import (
+    NEWLINE,
+    Cells,
+    DocumentMarks,
+    byte_lines,
+    check_lengths,
+    run_lengths,
+)
 from seqpa.data.source import Block, Limits, after_last_blank_line
 from seqpa.errors import SeqpaError, SeqpaWarning
 
@@ -61,6 +68,26 @@ class ConlluLayout:
         return end.join(lines) + end
 
 
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows of a block.
+
+    Attributes
+    ----------
+    row_at : int64 (rows,)
+        The lines that have fields: tokens, ranges, empty nodes.
+    is_end, marks : bool (lines,)
+        Which lines are blank, and which begin a document.
+    cells : Cells
+        The IDs and the fields that are read.
+    """
+
+    row_at: NDArray[np.int64]
+    is_end: NDArray[np.bool_]
+    marks: NDArray[np.bool_]
+    cells: Cells
+
+
 class ConlluReader:
     """Reads the blocks of one file.
 
@@ -99,6 +126,7 @@ class ConlluReader:
         strict: bool = False,
     ) -> None:
         self.names = checked_names(columns, label)
+        self._read = (*self.names, *(LABELS[label] if labels else ()))
         self._limits = limits or Limits()
         self._label = label
         self._labels = labels
@@ -109,14 +137,15 @@ class ConlluReader:
         self._blank = 0
         self._first_blank = ""
 
-    def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
-        """The sentences of a block; equal strings become one object through ``pool``."""
+    def _found(self, block: Block) -> _Rows:
+        """The rows of a block and their cells."""
         data, starts = byte_lines(block.text)
         first = data[starts]
         is_row = (first != NEWLINE) & (first != ord("#"))
-        lines = block.lines
         is_end = first == NEWLINE
+        lines: list[str] = []
         for i in np.flatnonzero((first == ord(" ")) | (first == _TAB)).tolist():
+            lines = lines or block.lines
             if not lines[i].strip(" \t"):
                 is_row[i] = False
                 is_end[i] = True
@@ -128,58 +157,66 @@ class ConlluReader:
                 int(row_at[wrong]),
                 f"{fields[wrong]} tab-separated fields where CoNLL-U has {len(FIELDS)}",
             )
-        rows = "\t".join(compress(lines, is_row.tolist()))
-        cells = rows.split("\t") if rows else []
-        ids = cells[:: len(FIELDS)]
-        is_token = self._tokens(block, ids, row_at)
-        token_at = row_at[is_token]
-        lengths = run_lengths(np.cumsum(is_end)[token_at])
-        check_lengths(block, lengths, token_at, self._limits)
         marks = np.zeros(len(first), bool)
         if "newdoc" in block.text:
+            lines = lines or block.lines
             for i in np.flatnonzero(first == ord("#")).tolist():
                 marks[i] = bool(_NEWDOC.match(lines[i]))
-        documents = self._documents.of(token_at[np.cumsum(lengths) - lengths], is_end, marks)
-        chosen = is_token.tolist()
-        table = {
-            name: list(compress(cells[FIELDS.index(name) :: len(FIELDS)], chosen))
-            for name in {*self.names, *(LABELS[self._label] if self._labels else ())}
-        }
-        shared = pool.setdefault
+        places = [0, *(FIELDS.index(name) for name in self._read)]
+        return _Rows(row_at, is_end, marks, Cells.of(data, starts[row_at], "\t", places))
+
+    def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
+        """The sentences of a block; equal strings become one object through ``pool``."""
+        found = self._found(block)
+        known = found.cells.distinct(pool)
+        ids, *numbers = found.cells.numbers
+        is_token = self._tokens(block, known, ids, found.row_at)
+        token_at = found.row_at[is_token]
+        lengths = run_lengths(np.cumsum(found.is_end, dtype=np.int32)[token_at])
+        check_lengths(block, lengths, token_at, self._limits)
+        first = token_at[np.cumsum(lengths) - lengths]
+        documents = self._documents.of(first, found.is_end, found.marks)
+        if not is_token.all():
+            numbers = [own[is_token] for own in numbers]
+        table = {name: picked(known, own) for name, own in zip(self._read, numbers, strict=True)}
         labels = None
         if self._labels:
+            if self._label == "upos+feats":
+                table[self._label] = _joined_labels(known, numbers[-2], numbers[-1], pool)
             labels = self._label_column(table, block, token_at)
             self._tokens_read += len(labels)
-            labels = list(map(shared, labels, labels))
         return Corpus(
             self.names,
-            [list(map(shared, table[name], table[name])) for name in self.names],
+            [table[name] for name in self.names],
             lengths,
             labels,
             ConlluLayout(block, token_at, self._label) if self._keep_layout else None,
             documents=documents,
         )
 
-    def _tokens(self, block: Block, ids: list[str], row_at: NDArray[np.int64]) -> NDArray[np.bool_]:
-        is_token = np.ones(len(ids), dtype=bool)
-        for i in [i for i, name in enumerate(ids) if not (name.isascii() and name.isdigit())]:
-            if not _NOT_A_TOKEN.match(ids[i]):
-                raise block.error(
-                    int(row_at[i]),
-                    f"the ID {ids[i]!r} is no number, range (3-4) or empty node (5.1)",
-                )
-            is_token[i] = False
+    def _tokens(
+        self, block: Block, known: list[str], ids: NDArray[np.int32], row_at: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Which rows are tokens, by the numbers of their IDs among the known cells."""
+        there = np.zeros(len(known), bool)
+        there[ids] = True
+        other = [k for k in np.flatnonzero(there).tolist() if not _is_number(known[k])]
+        is_other = np.zeros(len(known), bool)
+        is_other[other] = True
+        is_token = ~is_other[ids]
+        wrong = [k for k in other if not _NOT_A_TOKEN.match(known[k])]
+        if wrong:
+            at = int(np.flatnonzero(np.isin(ids, wrong))[0])
+            raise block.error(
+                int(row_at[at]),
+                f"the ID {known[ids[at]]!r} is no number, range (3-4) or empty node (5.1)",
+            )
         return is_token
 
     def _label_column(
         self, table: dict[str, list[str]], block: Block, token_at: NDArray[np.int64]
     ) -> list[str]:
-        if self._label == "upos+feats":
-            upos, feats = table["upos"], table["feats"]
-            labels = [u if f == "_" else f"{u}|{f}" for u, f in zip(upos, feats, strict=True)]
-            needed = upos
-        else:
-            labels = needed = table[self._label]
+        labels, needed = table[self._label], table[LABELS[self._label][0]]
         # FEATS may well be empty; a part of speech that is not there is a gap in the data.
         gaps = {"_", ""} & set(needed)
         if self._label == "feats" or not gaps:
@@ -209,6 +246,23 @@ class ConlluReader:
                 SeqpaWarning,
                 stacklevel=2,
             )
+
+
+def _joined_labels(
+    known: list[str], upos: NDArray[np.int32], feats: NDArray[np.int32], pool: dict[str, str]
+) -> list[str]:
+    """UPOS and FEATS together, each pair joined once; both by their numbers among known cells."""
+    pairs = (upos.astype(np.int64) << 32 | feats).tolist()
+    made: dict[int, str] = {}
+    for pair in set(pairs):
+        u, f = known[pair >> 32], known[pair & 0x7FFFFFFF]
+        label = u if f == "_" else f"{u}|{f}"
+        made[pair] = pool.setdefault(label, label)
+    return list(map(made.__getitem__, pairs))
+
+
+def _is_number(name: str) -> bool:
+    return name.isascii() and name.isdigit()
 
 
 def checked_names(columns: Sequence[str], label: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from seqpa.data import WRITTEN, Corpus, read_chunks, write_tagged
 from seqpa.data.recognise import look_at
+from seqpa.data.sink import packed_ending
 from seqpa.data.survey import guess_columns
 from seqpa.errors import SeqpaError, did_you_mean
 
@@ -133,7 +134,7 @@ def format_of(target: str | Path, format: str | None = None) -> str:
         if format not in known:
             raise SeqpaError(f"format: {format!r} cannot be written{did_you_mean(format, known)}")
         return format
-    name = str(target).removesuffix(".gz")
+    name = str(target).removesuffix(packed_ending(str(target)))
     ending = name.rpartition(".")[2].lower() if "." in Path(name).name else ""
     if ending not in _ENDINGS:
         raise SeqpaError(f"{target}: its name does not say the format; say it: {', '.join(known)}")

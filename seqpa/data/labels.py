@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -61,6 +61,32 @@ def labelled_tokens(
         ]
         for one in everything
     )
+
+
+def with_gaps(corpus: Corpus, mark: str | None) -> Corpus:
+    """The corpus with None in place of labels that are not known.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        With labels; they are replaced.
+    mark : str or None
+        What stands in the file in their place; None leaves all labels as they are.
+
+    Returns
+    -------
+    Corpus
+        The same one.
+
+    Examples
+    --------
+    >>> with_gaps(Corpus.from_sentences([["so", "it"]], [["?", "P"]]), "?").y
+    [[None, 'P']]
+    """
+    if mark is not None and corpus.labels is not None:
+        gap = cast("str", None)
+        corpus.labels = [gap if label == mark else label for label in corpus.labels]
+    return corpus
 
 
 class LabelReading:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from seqpa.errors import SeqpaError
@@ -64,6 +66,26 @@ def open_address(address: str) -> BinaryIO:
         raise SeqpaError(f"{address}: cannot be read ({error})") from None
 
 
+def modified(address: str) -> float | None:
+    """When what an address names was changed, in seconds since 1970; None where nobody tells.
+
+    Parameters
+    ----------
+    address : str
+
+    Returns
+    -------
+    float or None
+    """
+    try:
+        system, path = _fsspec(address).core.url_to_fs(address)
+        return float(system.modified(path).timestamp())
+    except SeqpaError:
+        raise
+    except Exception:  # each protocol has errors of its own, and many tell no time
+        return None
+
+
 def addresses_like(pattern: str) -> list[str]:
     """The addresses that a pattern stands for, sorted.
 
@@ -99,6 +121,42 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
     BinaryIO
     """
     return io.BufferedReader(_Zstd(stream, name))
+
+
+@contextmanager
+def packing(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
+    """What turns all that is written to it into zstd data.
+
+    Parameters
+    ----------
+    stream : BinaryIO
+        Where these go.
+    name : str
+        What messages call it.
+
+    Yields
+    ------
+    BinaryIO
+    """
+    with _compressor(stream, name) as packed:
+        yield packed
+
+
+def _compressor(stream: BinaryIO, name: str) -> Any:
+    try:
+        from compression import zstd  # type: ignore[import-not-found, unused-ignore]
+
+        return zstd.ZstdFile(stream, "wb")
+    except ImportError:
+        pass
+    try:
+        import zstandard  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        raise SeqpaError(
+            f"{name}: would be zstd data, which this Python writes only with the package "
+            f"zstandard: pip install zstandard, or name a file that ends in .gz"
+        ) from None
+    return zstandard.ZstdCompressor().stream_writer(stream, closefd=False)
 
 
 def _decompressor(name: str) -> Any:

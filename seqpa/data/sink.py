@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
+from seqpa.data.remote import packing
 from seqpa.data.source import checked_encoding
 from seqpa.errors import SeqpaError
 from seqpa.files import replacing
@@ -81,7 +82,7 @@ def open_sink(target: str | Path | TextIO, encoding: str = "utf-8") -> Iterator[
     """Open a path, ``-`` for standard output, or a text stream that is already open.
 
     A file appears under its name only when the ``with`` block ends without an error, as
-    `seqpa.files.replacing` has it. A file whose name ends in ``.gz`` is compressed.
+    `seqpa.files.replacing` has it. A file whose name ends in ``.gz`` or ``.zst`` is compressed.
 
     Parameters
     ----------
@@ -102,16 +103,46 @@ def open_sink(target: str | Path | TextIO, encoding: str = "utf-8") -> Iterator[
         yield Sink(sys.stdout.buffer, "<stdout>", encoding)
     else:
         with replacing(target) as stream:
-            if _is_compressed(Path(target)):
-                import gzip
-
-                with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
+            ending = packed_ending(os.path.realpath(target))
+            if ending and _is_regular(Path(target)):
+                with _packing(ending, stream, str(target)) as packed:
                     # Never flushed on the way: that would cost compression.
-                    yield Sink(packed, str(target), encoding, flush=False)  # type: ignore[arg-type]
+                    yield Sink(packed, str(target), encoding, flush=False)
             else:
                 yield Sink(stream, str(target), encoding)
 
 
-def _is_compressed(path: Path) -> bool:
-    """Whether the file, links followed, is called .gz; devices and pipes get plain text."""
-    return os.path.realpath(path).endswith(".gz") and (path.is_file() or not path.exists())
+def packed_ending(name: str) -> str:
+    """The ending of a name that says how the file is compressed; nothing where none does.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> packed_ending("a.conll.gz"), packed_ending("a.conll.zst"), packed_ending("a.conll")
+    ('.gz', '.zst', '')
+    """
+    return next((ending for ending in (".gz", ".zst") if name.endswith(ending)), "")
+
+
+def _is_regular(path: Path) -> bool:
+    """Whether it is a file, or will be one; devices and pipes get plain text."""
+    return path.is_file() or not path.exists()
+
+
+@contextmanager
+def _packing(ending: str, stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
+    if ending == ".gz":
+        import gzip
+
+        with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
+            yield packed  # type: ignore[misc]
+    else:
+        with packing(stream, name) as packed:
+            yield packed
