@@ -141,6 +141,40 @@ def test_windows_and_the_number_of_neighbours_are_bounds(drawn, window, most):
     assert told(encoder, encoded) == naive(sentences, documents.tolist(), window, most)
 
 
+@pytest.mark.pure
+@pytest.mark.parametrize(
+    "templates",
+    [
+        ["elsewhere(number)"],
+        ["elsewhere(pos, 1)"],
+        ["elsewhere(number)[1]", "pos[0]"],
+        ["elsewhere(pos, -1)", "tags(pos)[0]"],
+    ],
+)
+def test_words_are_found_elsewhere_where_nothing_else_looks_at_them(templates, tmp_path):
+    """The features are those that these templates give beside one of the word itself."""
+    cells = [["Rain", "in", "Rain", "Dog", "rain", "Dog"], ["N", "P", "N", "V", "N", "X"]]
+    lengths, labels = [2, 3, 1], ["a", "b", "a", "b", "a", "b"]
+    alone, beside = (
+        FeatureEncoder([*templates, *more], ("word", "pos")) for more in ([], ["word[0]"])
+    )
+    found = told(alone, alone.fit_transform(cells, lengths, labels))
+    others = told(beside, beside.fit_transform(cells, lengths, labels))
+    assert found == [{name for name in own if not name.startswith("word")} for own in others]
+    X = [[("Rain", "N"), ("in", "P")], [("Rain", "N"), ("Dog", "V"), ("rain", "N")]] * 3
+    y = [["a", "b"], ["a", "b", "a"]] * 3
+    tagger = SequenceTagger(templates, ("word", "pos"), random_state=1).fit(X, y)
+    tagger.save(tmp_path / "m.safetensors")
+    loaded = SequenceTagger.load(tmp_path / "m.safetensors")
+    unseen = [[("Nile", "N"), ("in", "X")], [("NILE", "V")]]
+    for text_ in (X, unseen):
+        assert loaded.predict_nbest(text_, 2) == tagger.predict_nbest(text_, 2)
+    online = SequenceTagger(templates, ("word", "pos"), average=False)
+    for tokens, labels in zip(X, y, strict=True):
+        online.learn_one(tokens, labels)
+    assert online.predict(X) == [best[0][1] for best in online.predict_nbest(X, 1)]
+
+
 NAMES = ["word[0]", "word[-1]", "shortshape[0]", "elsewhere(lower, -1)", "elsewhere(number)"]
 
 

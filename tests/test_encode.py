@@ -4,10 +4,13 @@ import copy
 import json
 import math
 import pickle
+import random
 import re
 from collections import UserDict
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, pairwise
 from types import MappingProxyType
+from unittest import mock
 
 import numpy as np
 import pycrfsuite
@@ -15,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seqpa import SequenceTagger
 from seqpa._kernel.template_features import BLOCK
 from seqpa.errors import SeqpaError
 from seqpa.sequence.dicts import DictEncoder
@@ -714,3 +718,46 @@ def test_lexicons_mark_the_longest_entry_from_the_left(entries, sentences) -> No
     starts = np.cumsum([0, *map(len, sentences)])
     marks = Lexicon(entries).mark([word for words in sentences for word in words], starts.tolist())
     assert marks.tolist() == expected
+
+
+part_words = st.lists(st.lists(st.sampled_from(["a", "b", "ab", "Ba"]), max_size=4), max_size=12)
+
+
+@pytest.mark.pure
+@given(part_words, part_words, st.lists(st.integers(0, 12), min_size=1, max_size=7))
+def test_parts_get_the_numbers_that_the_whole_gets(earlier, corpus, cuts):
+    """However a corpus is cut for threads, and whatever is known before: the same features, by the
+    same numbers, also within the tables."""
+    templates = ["word[0]", "word[-1]|word[0]", "word[-1]|word[0]|suffix(1)[1]", "prefix(1)[0]"]
+
+    def parts(starts, _):
+        ends = sorted({0, *(cut for cut in cuts if cut < len(starts)), len(starts) - 1})
+        return [starts[a : b + 1] for a, b in pairwise(ends)]
+
+    found = []
+    for n_jobs in (1, 2):
+        encoder = FeatureEncoder([*templates, "pair:word[0]|word[1]"])
+        encoder.fit_transform([list(chain.from_iterable(earlier))], map(len, earlier))
+        with mock.patch("seqpa.sequence.encode._parts", parts):
+            encoded = encoder.extend_transform(
+                [list(chain.from_iterable(corpus))], map(len, corpus), n_jobs=n_jobs
+            )
+        arrays = encoded.indptr, encoded.features, encoded.pair_indptr, encoded.pair_features
+        counts = [table.counts.tolist() for table in (encoder.features, encoder.pairs)]
+        names = encoder.feature_names(), encoder.pair_feature_names()
+        found.append(([array.tolist() for array in arrays], counts, names))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, 8])
+def test_a_model_has_the_same_bytes_for_any_number_of_threads(n_jobs, monkeypatch, tmp_path):
+    draw = random.Random(7)
+    X = [[f"w{draw.randint(0, 90)}" for _ in range(draw.randint(0, 9))] for _ in range(300)]
+    y = [[draw.choice("NVA") for _ in words] for words in X]
+    monkeypatch.setattr("seqpa.sequence.encode._FEWEST", 50)
+    written = []
+    for jobs in (1, n_jobs):
+        tagger = SequenceTagger("pos", epochs=2, random_state=1, n_jobs=jobs).fit(X, y)
+        tagger.set_params(n_jobs=1).save(tmp_path / str(jobs))
+        written.append((tmp_path / str(jobs)).read_bytes())
+    assert written[0] == written[1]

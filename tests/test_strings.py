@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqpa._kernel import strings
-from seqpa.sequence.affixes import Affixes
+from seqpa.data.lines import Pool
+from seqpa.sequence.affixes import Affixes, spelling
 
 words = st.lists(st.sampled_from(["", "a", "b", "ä", "日本", "a b"]))
 cells = st.lists(st.lists(st.tuples(st.text(max_size=2), st.text(max_size=2))))
@@ -119,16 +120,56 @@ def test_cells_are_those_of_a_plain_split(separator: str, width: int, data: st.D
     cell = st.text(st.sampled_from("abé語𝄞-"), max_size=3)
     rows = data.draw(st.lists(st.lists(cell, min_size=width, max_size=width), min_size=1))
     asked = data.draw(st.lists(st.booleans(), min_size=width, max_size=width))
-    text = "\n".join(separator.join(row) for row in rows)
-    pool = {"ab": "ab", "a": "a"}
-    columns: list[list[str] | None] = [[] if yes else None for yes in asked]
-    most = width * len(rows)
-    table = np.zeros(1 << (2 * most).bit_length(), np.int32)
-    strings.cells(text, separator, columns, pool, table, *np.empty((2, most), np.int32))
-    for k, column in enumerate(columns):
-        if column is not None:
-            assert column == [row[k] for row in rows]
-            assert all(found is pool[found] for found in column)
+    lines = [separator.join(row).encode() for row in rows]
+    begins = np.cumsum([0, *(len(line) + 1 for line in lines[:-1])], dtype=np.int64)
+    wanted = np.full(width, -1, np.int64)
+    wanted[asked] = np.arange(sum(asked))
+    text = np.frombuffer(b"\n".join(lines) + b"\n", np.uint8)
+    found = cells_of(strings, text, begins, separator, wanted)
+    expected = [[row[k] for row in rows] for k in range(width) if asked[k]]
+    assert [[cell.decode() for cell in column] for column in found] == expected
+
+
+def cells_of(module, text, begins, separator, wanted, slots=None):
+    """The cells by columns, as `cells` finds them, each equal to all that have its number."""
+    most = len(wanted) * len(begins)
+    table = np.zeros(slots or 1 << (2 * most).bit_length(), np.int32)
+    first, ends = np.empty((2, most), np.int32)
+    out = np.empty((int((wanted >= 0).sum()), len(begins)), np.int32)
+    n = module.cells(text, begins, ord(separator), wanted, table, first, ends, out)
+    known = [bytes(text[a:b]) for a, b in zip(first[:n], ends[:n], strict=True)]
+    assert len(set(known)) == n
+    return [[known[number] for number in row] for row in out.tolist()]
+
+
+@pytest.mark.pure
+@given(st.lists(st.lists(st.text(st.sampled_from("abé語"), max_size=3), max_size=6)))
+def test_a_pool_knows_strings_again(blocks: list[list[str]]) -> None:
+    pool = Pool()
+    one: dict[str, str] = {}
+    for block in blocks:
+        cells = [cell.encode() for cell in block]
+        ends = np.cumsum([0, *map(len, cells)], dtype=np.int32)
+        data = np.frombuffer(b"".join(cells), np.uint8)
+        found = pool.strings_of(data, ends[:-1].copy(), ends[1:].copy())
+        assert found == block
+        assert all(one.setdefault(cell, cell) is cell for cell in found)
+    assert pool == one
+
+
+@pytest.mark.pure
+@given(st.lists(st.text(st.sampled_from("abé語"), max_size=4)), st.integers(1, 3), st.booleans())
+def test_affixes_are_numbered_by_their_first_word(words, length, at_end) -> None:
+    codes, ends = spelling(words)
+    table = np.zeros(1 << (2 * len(words)).bit_length(), np.int32)
+    first, out = np.empty((2, len(words)), np.int32)
+    size = strings.enter_affixes(codes, ends, length, at_end, table, first, out)
+    cut = strings.suffixes if at_end else strings.prefixes
+    known: dict[str, int] = {}
+    expected = np.empty(len(words), np.int32)
+    strings.enter(cut(words, length), known, expected)
+    assert (out == expected).all()
+    assert cut([words[i] for i in first[:size]], length) == list(known)
 
 
 def keyed(base: int | None = None, factor: int | None = None) -> ModuleType:
@@ -154,11 +195,10 @@ def test_no_result_depends_on_the_keys(keys: tuple[int | None, int | None]) -> N
     share their place in a table stay apart, in the smallest table that is allowed."""
     module = keyed(*keys)
     row = [*COLLIDING[:6], "Aa", "BB", "", "é"]
-    columns: list[list[str] | None] = [[] for _ in row]
-    ends = np.empty((2, 20), np.int32)
-    text = "\n".join([" ".join(row)] * 2)
-    module.cells(text, " ", columns, {}, np.zeros(64, np.int32), *ends)
-    assert columns == [[cell, cell] for cell in row]
+    line = " ".join(row).encode()
+    text, begins = np.frombuffer(line + b"\n" + line, np.uint8), np.array([0, len(line) + 1])
+    found_cells = cells_of(module, text, begins, " ", np.arange(len(row)), 64)
+    assert found_cells == [[cell.encode()] * 2 for cell in row]
     known, words = np.frombuffer("AaBB".encode("utf-32-le"), np.uint32), "xAaBBAb"
     table, out = np.zeros(4, np.int32), np.empty((1, 1), np.int32)
     module.index_affixes(known, 2, table)

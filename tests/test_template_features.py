@@ -50,6 +50,7 @@ class Entered:
             n_at=row([0] * n_nodes + [n_templates]),
             direct=np.full(capacity * n_templates, -1, np.int32),
             links=self.links,
+            most_links=capacity // 2,
             sets=np.zeros((0, 3), np.int64),
         )
         self.done = self.table.restore(np.array(which, np.int32), row(values))

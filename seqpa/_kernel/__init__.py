@@ -30,6 +30,8 @@ given_features
          tokens that already are features, lists or dicts, to numbers
 template_features
          templates over tokens: attribute values to feature ids
+tag_counts
+         which labels words have in a text, and which words are alike in it
 documents
          where else in a document a word stands, and what it was labelled there
 column_text
@@ -78,6 +80,7 @@ _MODULES = (
     "strings",
     "given_features",
     "template_features",
+    "tag_counts",
     "documents",
     "column_text",
     "runner",

@@ -42,6 +42,7 @@ cdef class Store:
     cpdef gather(self, const long long[::1] features, const long long[::1] labels, double[::1] out)
     cpdef Py_ssize_t scatter(self, const long long[::1] features, const long long[::1] labels, const double[::1] amounts, double clock, Py_ssize_t begin) except? -1
     cpdef copy_into(self, Store new)
+    cpdef Py_ssize_t close_holes(self, const long long[::1] order, Py_ssize_t at) except? -1
     cpdef Py_ssize_t live_size(self, Py_ssize_t width) except? -1
     cpdef relabel(self, Py_ssize_t old_width, Py_ssize_t width)
     cdef Py_ssize_t freeze_row(self, Py_ssize_t f, double inverse, Py_ssize_t n_labels, Py_ssize_t row, Py_ssize_t at, Store new) noexcept nogil

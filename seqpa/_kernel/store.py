@@ -543,6 +543,34 @@ class Store:
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
+    def close_holes(
+        self, order: cython.const[cython.longlong][::1], at: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """Move the rows of some features, in the order in which they lie in the arena, to `at` and
+        behind it, where only holes are; returns where they end. Spare entries move too: zeros."""
+        i: cython.Py_ssize_t
+        f: cython.Py_ssize_t
+        e: cython.Py_ssize_t
+        start: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+        with cython.nogil:
+            for i in range(order.shape[0]):
+                f = order[i]
+                start = self.rows[f, 0]
+                n = self.row_capacity(self.rows[f, 1], self.width)
+                if start != at:
+                    for e in range(n):
+                        self.carry(start + e, at + e)
+                    self.rows[f, 0] = at
+                at += n
+        return at
+
+    def set_used(self, used):
+        """Forget what is in the arena behind so many floats, which the caller has set to zero."""
+        self.used = used
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
     def live_size(self, width: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """How many floats a compact copy with dense rows of that width takes in training."""
         f: cython.Py_ssize_t

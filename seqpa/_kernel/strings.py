@@ -313,6 +313,56 @@ def find_affixes(
 
 
 @cython.ccall
+@cython.exceptval(-1, check=True)
+def enter_affixes(
+    codes: cython.const[cython.uint][::1],
+    ends: cython.const[cython.longlong][::1],
+    length: cython.Py_ssize_t,
+    at_end: cython.bint,
+    table: cython.int[::1],
+    first: cython.int[::1],
+    out: cython.int[::1],
+) -> cython.Py_ssize_t:
+    """out[i] = the number of word i's affix, by the first word that has it, -1 where the word is
+    shorter; returns how many there are.
+
+    codes, ends : as for `find_affixes`
+    table : zeros; a power of two, twice as many as there are words or more
+    first : becomes the first word that has each affix
+    """
+    mask: cython.Py_ssize_t = table.shape[0] - 1
+    size: cython.Py_ssize_t = 0
+    begin: cython.Py_ssize_t
+    place: cython.Py_ssize_t
+    slot: cython.Py_ssize_t
+    w: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(ends.shape[0] - 1):
+            out[i] = -1
+            if ends[i + 1] - ends[i] < length:
+                continue
+            begin = ends[i + 1] - length if at_end else ends[i]
+            slot = _hashed(codes, begin, length) & mask
+            while table[slot] > 0:
+                w = first[table[slot] - 1]
+                place = ends[w + 1] - length if at_end else ends[w]
+                j = 0
+                while j < length and codes[begin + j] == codes[place + j]:
+                    j += 1
+                if j == length:
+                    break
+                slot = (slot + 1) & mask
+            if table[slot] == 0:
+                first[size] = i
+                size += 1
+                table[slot] = size
+            out[i] = table[slot] - 1
+    return size
+
+
+@cython.ccall
 def with_upper(words):
     """ "" for each word that has an upper-case letter, else None.
 
@@ -387,62 +437,159 @@ def spell(
 
 
 @cython.ccall
+@cython.exceptval(-1, check=True)
 def cells(
-    text: str,
-    separator: str,
-    columns: list,
-    pool: dict,
+    data: cython.const[cython.uchar][::1],
+    lines: cython.const[cython.longlong][::1],
+    separator: cython.int,
+    wanted: cython.const[cython.longlong][::1],
     table: cython.int[::1],
     begins: cython.int[::1],
     ends: cython.int[::1],
-):
-    """Append each cell of a text to its column: a list, or None for a column that is not wanted.
+    out: cython.int[:, ::1],
+) -> cython.Py_ssize_t:
+    """out[wanted[c], t] = the number of cell c of line t, equal cells having the same one, that of
+    the first of them; returns how many are different.
 
-    Cells end with the separator or the line, and every line has as many as there are columns.
-    Equal cells become one object, that of the pool, and are cut out of the text only once: `table`
-    (zeros; a power of two, twice as many as there are cells or more) leads from a cell's hash to
-    the one before it that is equal, of which `begins` and `ends` keep the places.
+    data, lines : bytes, and where lines begin in them; cells end with the separator or the line
+    wanted : for each cell the row of `out`, -1 where it is not wanted; a line has as many or more
+    table : zeros; a power of two, twice as many as there are cells or more
+    begins, ends : become the places of the cells that are different, by their numbers
     """
-    known: list = []
-    column: list
-    sign: cython.Py_UCS4
-    between: cython.Py_UCS4 = separator[0]
+    size: cython.Py_ssize_t = data.shape[0]
+    n_cells: cython.Py_ssize_t = wanted.shape[0]
+    mask: cython.Py_ssize_t = table.shape[0] - 1
+    found: cython.Py_ssize_t = 0
+    t: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
-    k: cython.Py_ssize_t = 0
+    c: cython.Py_ssize_t
     e: cython.Py_ssize_t
     slot: cython.Py_ssize_t
-    begin: cython.Py_ssize_t = 0
-    size: cython.Py_ssize_t = len(text)
-    n_columns: cython.Py_ssize_t = len(columns)
+    begin: cython.Py_ssize_t
+    value: cython.longlong
+    with cython.nogil:
+        for t in range(lines.shape[0]):
+            i = lines[t]
+            for c in range(n_cells):
+                begin = i
+                value = 1
+                if wanted[c] < 0:
+                    while i < size and data[i] != separator and data[i] != 10:
+                        i += 1
+                    i += 1
+                    continue
+                while i < size and data[i] != separator and data[i] != 10:
+                    value = _with(value, cython.cast(cython.longlong, data[i]))
+                    i += 1
+                slot = _spread(value) & mask
+                while True:
+                    e = table[slot] - 1
+                    if e < 0:
+                        e = found
+                        found += 1
+                        table[slot] = found
+                        begins[e] = begin
+                        ends[e] = i
+                        break
+                    if ends[e] - begins[e] == i - begin:
+                        j = 0
+                        while begin + j < i and data[begins[e] + j] == data[begin + j]:
+                            j += 1
+                        if begin + j == i:
+                            break
+                    slot = (slot + 1) & mask
+                out[wanted[c], t] = e
+                i += 1
+    return found
+
+
+@cython.ccall
+@cython.exceptval(-1, check=True)
+def find_cells(
+    data: cython.const[cython.uchar][::1],
+    begins: cython.const[cython.int][::1],
+    ends: cython.const[cython.int][::1],
+    text: cython.uchar[::1],
+    starts: cython.longlong[::1],
+    table: cython.int[::1],
+    size: cython.Py_ssize_t,
+    out: cython.int[::1],
+) -> cython.Py_ssize_t:
+    """out[e] = the number of data[begins[e]:ends[e]] among known cells, of which there are `size`;
+    one that is not known is added behind them; returns how many there are then.
+
+    text, starts : known cell k is text[starts[k]:starts[k + 1]]; with space for those that are new
+    table : leads from a cell's hash to its number + 1; a power of two, twice as many as there will
+        be cells or more
+    """
     mask: cython.Py_ssize_t = table.shape[0] - 1
-    value: cython.longlong = 1
-    for i in range(size + 1):
-        sign = text[i] if i < size else "\n"
-        if sign != between and sign != "\n":
-            value = _with(value, ord(sign))
-            continue
-        if columns[k] is not None:
+    e: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    n: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    slot: cython.Py_ssize_t
+    value: cython.longlong
+    with cython.nogil:
+        for e in range(begins.shape[0]):
+            n = ends[e] - begins[e]
+            value = 1
+            for i in range(n):
+                value = _with(value, cython.cast(cython.longlong, data[begins[e] + i]))
             slot = _spread(value) & mask
             while True:
-                e = table[slot] - 1
-                if e < 0:
-                    e = len(known)
-                    table[slot] = e + 1
-                    begins[e] = begin
-                    ends[e] = i
-                    cell = text[begin:i]
-                    known.append(pool.setdefault(cell, cell))
+                k = table[slot] - 1
+                if k < 0:
+                    k = size
+                    size += 1
+                    table[slot] = size
+                    at = starts[k]
+                    for i in range(n):
+                        text[at + i] = data[begins[e] + i]
+                    starts[size] = at + n
                     break
-                if ends[e] - begins[e] == i - begin:
-                    j = 0
-                    while begin + j < i and text[begins[e] + j] == text[begin + j]:
-                        j += 1
-                    if begin + j == i:
+                at = starts[k]
+                if starts[k + 1] - at == n:
+                    i = 0
+                    while i < n and text[at + i] == data[begins[e] + i]:
+                        i += 1
+                    if i == n:
                         break
                 slot = (slot + 1) & mask
-            column = columns[k]
-            column.append(known[e])
-        k = k + 1 if k + 1 < n_columns else 0
-        begin = i + 1
-        value = 1
+            out[e] = k
+    return size
+
+
+@cython.ccall
+def index_cells(
+    text: cython.const[cython.uchar][::1],
+    starts: cython.const[cython.longlong][::1],
+    size: cython.Py_ssize_t,
+    table: cython.int[::1],
+):
+    """Enter the number + 1 of each known cell by its hash into an empty table: see `find_cells`."""
+    mask: cython.Py_ssize_t = table.shape[0] - 1
+    k: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    slot: cython.Py_ssize_t
+    value: cython.longlong
+    with cython.nogil:
+        for k in range(size):
+            value = 1
+            for i in range(starts[k], starts[k + 1]):
+                value = _with(value, cython.cast(cython.longlong, text[i]))
+            slot = _spread(value) & mask
+            while table[slot] > 0:
+                slot = (slot + 1) & mask
+            table[slot] = k + 1
+
+
+@cython.ccall
+def picked(items: list, numbers: cython.const[cython.int][::1]):
+    """items[numbers[i]] for each i, in a list."""
+    found: list = []
+    i: cython.Py_ssize_t
+    for i in range(numbers.shape[0]):
+        found.append(items[numbers[i]])
+    return found

@@ -42,6 +42,7 @@ cdef class Table:
     cdef const long long[::1] n_at
     cdef int[::1] direct
     cdef long long[:, ::1] links
+    cdef Py_ssize_t most_links
     cdef Py_ssize_t n_bases
     cdef Py_ssize_t n_nodes
     cdef Py_ssize_t n_templates
@@ -64,7 +65,11 @@ cdef class Table:
     cpdef Py_ssize_t encode(self, Words words, const long long[::1] starts, Py_ssize_t token, bint grow, long long[::1] work, long long[::1] indptr, int[::1] features) except? -1
     cpdef find_features(self, Py_ssize_t t, const long long[:, ::1] values, int[::1] out)
     cpdef Py_ssize_t restore(self, const int[::1] templates, const long long[::1] values) except? -1
+    cpdef merge(self, const long long[::1] node_at, const int[:, ::1] joined, const int[::1] which, const int[::1] numbers, int[::1] own, int[::1] features)
+    cdef long long joined_here(self, Py_ssize_t left, const long long[::1] node_at, const int[:, ::1] joined, const int[::1] own, Py_ssize_t place) noexcept nogil
     cpdef rehash(self, const long long[:, ::1] old)
-    cpdef joins(self, const long long[::1] node_at, int[:, ::1] joined)
+    cpdef joins(self, const long long[:, ::1] links, const long long[::1] node_at, int[:, ::1] joined)
     cpdef describe(self, const long long[::1] limits, int[::1] which, int[::1] numbers)
     cpdef values_of(self, const long long[::1] node_at, const int[:, ::1] joined, const int[::1] which, const int[::1] numbers, long long[::1] out)
+
+cpdef renumber(const int[::1] features, const int[::1] numbers, int[::1] out)

@@ -147,6 +147,8 @@ class Table:
                     2(d-1)+1 for d after it. Value v of an attribute counts as v + edges, and its
                     number is one more
     capacity        how many numbers of each node `direct` has places for
+    most_links      how many links there may be; more than some four fifths of the rows, and they
+                    are hard to find
     counts          each node's next number, the number of links, and the number of features
     begin, n_at     where the places of each source begin in `direct`, and how many templates look
                     at it; that many places follow each other for each of its numbers
@@ -175,6 +177,7 @@ class Table:
         n_at,
         direct,
         links,
+        most_links,
         sets,
     ):
         self.attribute = attribute
@@ -198,6 +201,7 @@ class Table:
         self.n_at = n_at
         self.direct = direct
         self.links = links
+        self.most_links = most_links
         self.sets = sets
         self.n_bases = len(attribute)
         self.n_nodes = len(left)
@@ -249,7 +253,7 @@ class Table:
         for k in range(self.n_nodes):
             if self.counts[k] + self.width > self.capacity[k]:
                 return False
-        return 2 * (self.counts[self.n_nodes] + self.n_nodes * self.width) <= self.links.shape[0]
+        return self.counts[self.n_nodes] + self.n_nodes * self.width <= self.most_links
 
     @cython.cfunc
     @cython.inline
@@ -582,8 +586,8 @@ class Table:
         templates: cython.const[cython.int][::1],
         values: cython.const[cython.longlong][::1],
     ) -> cython.Py_ssize_t:
-        """Enter features in the order of their ids, each by its template and values; returns how
-        many were entered.
+        """Enter features in the order of their ids, each by its template and values, behind those
+        that are there; returns how many were entered.
 
         Where these are fewer than given, the next one had been entered before. The capacity must
         suffice for every value, number and link.
@@ -610,24 +614,29 @@ class Table:
                 place = self.direct_at[t] + number * self.stride[t]
                 if self.direct[place] >= 0:
                     return f
-                self.direct[place] = f
+                self.direct[place] = self.counts[self.n_nodes + 1]
                 self.counts[self.n_nodes + 1] += 1
         return templates.shape[0]
 
     @cython.ccall
-    def joins(self, node_at: cython.const[cython.longlong][::1], joined: cython.int[:, ::1]):
-        """What the nodes' numbers stand for: joined[node_at[k] + number] are the two that node k
-        joins."""
+    def joins(
+        self,
+        links: cython.const[cython.longlong][:, ::1],
+        node_at: cython.const[cython.longlong][::1],
+        joined: cython.int[:, ::1],
+    ):
+        """What the nodes' numbers in some rows of links stand for: joined[node_at[k] + number] are
+        the two that node k joins."""
         row: cython.Py_ssize_t
         at: cython.Py_ssize_t
         entry: cython.longlong
         with cython.nogil:
-            for row in range(self.links.shape[0]):
-                entry = self.links[row, 1]
+            for row in range(links.shape[0]):
+                entry = links[row, 1]
                 if entry != 0:
                     at = node_at[(entry >> 32) - 1] + (entry & 0x7FFFFFFF)
-                    joined[at, 0] = self.links[row, 0] >> 32
-                    joined[at, 1] = self.links[row, 0] & 0x7FFFFFFF
+                    joined[at, 0] = links[row, 0] >> 32
+                    joined[at, 1] = links[row, 0] & 0x7FFFFFFF
 
     @cython.ccall
     def describe(
@@ -679,8 +688,84 @@ class Table:
                 begin += self.first_part[t + 1] - first
 
     @cython.ccall
+    def merge(
+        self,
+        node_at: cython.const[cython.longlong][::1],
+        joined: cython.const[cython.int][:, ::1],
+        which: cython.const[cython.int][::1],
+        numbers: cython.const[cython.int][::1],
+        own: cython.int[::1],
+        features: cython.int[::1],
+    ):
+        """Enter all that another table of the same templates has, in its order.
+
+        What it has comes behind what is known here: so tokens that were encoded in parts, each by a
+        table of its own, get the numbers that one table would have given them. The capacity must
+        suffice for all of it.
+
+        node_at, joined   the other's nodes, as `joins` has them
+        which, numbers    the other's features, as `describe` has them
+        own               becomes for each of its nodes' numbers the one here
+        features          becomes for each of its features the one here
+        """
+        mask: cython.longlong = self.links.shape[0] - 1
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        left: cython.Py_ssize_t
+        f: cython.Py_ssize_t
+        t: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+        key: cython.longlong
+        number: cython.longlong
+        with cython.nogil:
+            for k in range(self.n_nodes):
+                left = self.left[k] - self.n_bases
+                i = node_at[k] + 1  # number 0 stands for no combination
+                while i < node_at[k + 1]:
+                    end = min(i + _BLOCK, node_at[k + 1])
+                    if cython.compiled:
+                        for j in range(i, end):
+                            key = self.joined_here(left, node_at, joined, own, j)
+                            prefetch(cython.address(self.links[_home(k + 1, key, mask), 0]))
+                    for j in range(i, end):
+                        key = self.joined_here(left, node_at, joined, own, j)
+                        own[j] = self.follow(k, _home(k + 1, key, mask), key, True)
+                    i = end
+            for f in range(which.shape[0]):
+                t = which[f]
+                node = self.node_of[self.first_part[t + 1] - 1]
+                number = cython.cast(cython.longlong, numbers[f])
+                if node >= 0:
+                    number = cython.cast(cython.longlong, own[node_at[node] + number])
+                features[f] = self.feature_at(
+                    self.direct_at[t] + number * self.stride[t], number, True
+                )
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def joined_here(
+        self,
+        left: cython.Py_ssize_t,
+        node_at: cython.const[cython.longlong][::1],
+        joined: cython.const[cython.int][:, ::1],
+        own: cython.const[cython.int][::1],
+        place: cython.Py_ssize_t,
+    ) -> cython.longlong:
+        """The key here of what another table's node joins; `left` is the node that it joins with a
+        base, or below zero."""
+        a: cython.longlong = cython.cast(cython.longlong, joined[place, 0])
+        b: cython.longlong = cython.cast(cython.longlong, joined[place, 1])
+        if left >= 0:
+            a = cython.cast(cython.longlong, own[node_at[left] + a])
+        return a << 32 | b
+
+    @cython.ccall
     def rehash(self, old: cython.const[cython.longlong][:, ::1]):
-        """Copy every row of `old` into the larger, empty table of links."""
+        """Copy every row of `old`, a table of links or a part of one, into this larger one."""
         mask: cython.longlong = self.links.shape[0] - 1
         row: cython.Py_ssize_t
         slot: cython.Py_ssize_t
@@ -692,3 +777,16 @@ class Table:
                     slot = self.find(_home(tag, old[row, 0], mask), tag, old[row, 0])
                     self.links[slot, 0] = old[row, 0]
                     self.links[slot, 1] = old[row, 1]
+
+
+@cython.ccall
+def renumber(
+    features: cython.const[cython.int][::1],
+    numbers: cython.const[cython.int][::1],
+    out: cython.int[::1],
+):
+    """out[i] = numbers[features[i]]"""
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(features.shape[0]):
+            out[i] = numbers[features[i]]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from seqpa._kernel import strings
 
 _LARGE = 16  # known affixes for each word that is asked for
+_FEW = 64  # words whose affixes are cut out one by one
 _UTF_32 = f"utf-32-{sys.byteorder[0]}e"  # without a mark of the byte order
 
 
@@ -87,6 +88,51 @@ class Affixes:
                 return
             made = self._made = sizes, self._index(values)
         strings.find_affixes(*spelling(words), *made[1], out)
+
+    def enter(
+        self, words: list[str], values: Sequence[dict[str, int]], out: NDArray[np.int32]
+    ) -> list[int]:
+        """Number the words' affixes where none is known yet, each by its first word.
+
+        Parameters
+        ----------
+        words : list of str
+            Any words.
+        values : sequence of dicts
+            For each attribute the known values: those of its affixes are added.
+        out : int32 (words, attributes)
+            out[i, k] becomes the number of word i's affix; -1 where the word is shorter.
+
+        Returns
+        -------
+        list of int
+            The attributes for which this was done: none for few words, and none that has known
+            values.
+
+        Examples
+        --------
+        >>> suffixes, values = Affixes({1: (2, True)}), [{}, {}]
+        >>> found = np.full((90, 2), 7, np.int32)
+        >>> suffixes.enter(["walking", "o", "long"] * 30, values, found), values
+        ([1], [{}, {'ng': 0}])
+        >>> found[:3].tolist()
+        [[7, 0], [7, -1], [7, 0]]
+        """
+        kinds = [k for k in self.kinds if not values[k]]
+        if len(words) < _FEW or not kinds:
+            return []
+        codes, ends = spelling(words)
+        table = np.empty(1 << (2 * len(words)).bit_length(), np.int32)
+        first, row = np.empty((2, len(words)), np.int32)
+        for k in kinds:
+            length, at_end = self.kinds[k]
+            table[:] = 0
+            size = strings.enter_affixes(codes, ends, length, at_end, table, first, row)
+            out[:, k] = row
+            cut = strings.suffixes if at_end else strings.prefixes
+            known = cut([words[i] for i in first[:size].tolist()], length)
+            values[k].update(zip(known, range(size), strict=True))
+        return kinds
 
     def _index(self, values: Sequence[Mapping[str, int]]) -> tuple[NDArray, NDArray, NDArray]:
         """What the kernel takes: a row for each kind, known affixes' characters, hash tables."""

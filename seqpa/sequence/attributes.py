@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 from seqpa._kernel import strings
 from seqpa.schemes import BEGIN, INSIDE
@@ -169,7 +169,17 @@ def _without_runs(text: str) -> str:
 
 
 def _shapes(words: Collection[str]) -> list[str | None]:
-    return [word.translate(_SHAPES) for word in words]
+    """The words' shapes; most words are plain, and all these are translated at one stroke."""
+    text = "".join([word for word in words if word.isascii()]).translate(_SHAPES)
+    found: list[str | None] = []
+    at = 0
+    for word in words:
+        if word.isascii():
+            found.append(text[at : at + len(word)])
+            at += len(word)
+        else:
+            found.append(word.translate(_SHAPES))
+    return found
 
 
 def _shortened(shapes: Collection[str]) -> list[str | None]:
@@ -179,7 +189,7 @@ def _shortened(shapes: Collection[str]) -> list[str | None]:
 
 
 def _short_shapes(words: Collection[str]) -> list[str | None]:
-    return _shortened([word.translate(_SHAPES) for word in words])
+    return _shortened(cast("list[str]", _shapes(words)))
 
 
 def _flag(test: Callable[[str], Any]) -> Kind:

@@ -317,7 +317,7 @@ def add_to(
     return len(found)
 
 
-def around(starts: NDArray[np.int64], part: slice, reach: int) -> slice:
+def around(starts: NDArray[np.int64], part: slice, *hops: int) -> slice:
     """The sentences that tagging some of them looks at.
 
     Parameters
@@ -326,8 +326,9 @@ def around(starts: NDArray[np.int64], part: slice, reach: int) -> slice:
         Where each sentence begins, and the end of the last.
     part : slice
         Sentences.
-    reach : int
-        How many tokens are looked at before and behind each of theirs.
+    *hops : int
+        How many tokens are looked at before and behind each of theirs; and then before and behind
+        each token of all sentences that these are in (`FeatureSource.hops`).
 
     Returns
     -------
@@ -337,9 +338,14 @@ def around(starts: NDArray[np.int64], part: slice, reach: int) -> slice:
     --------
     >>> around(np.array([0, 2, 5, 9, 12]), slice(2, 3), 1)
     slice(1, 4, None)
+    >>> around(np.array([0, 2, 5, 9, 12]), slice(2, 3), 1, 1)
+    slice(0, 4, None)
     """
-    if reach == 0 or part.start == part.stop:
-        return part
-    first = int(np.searchsorted(starts, max(starts[part.start] - reach, 0), side="right")) - 1
-    last = int(np.searchsorted(starts, min(starts[part.stop] - 1 + reach, starts[-1] - 1), "right"))
-    return slice(min(first, part.start), max(last, part.stop))
+    for hop in hops:
+        if hop == 0 or part.start == part.stop:
+            continue
+        behind = min(starts[part.stop] - 1 + hop, starts[-1] - 1)
+        first = int(np.searchsorted(starts, max(starts[part.start] - hop, 0), side="right")) - 1
+        last = int(np.searchsorted(starts, behind, side="right"))
+        part = slice(min(first, part.start), max(last, part.stop))
+    return part

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from seqpa._kernel import strings, template_features
 from seqpa._kernel.runner import Runner
 from seqpa.errors import SeqpaError
+from seqpa.pages import give_back
 from seqpa.sequence import attributes, elsewhere
+from seqpa.sequence.budget import Budget
 from seqpa.sequence.resources import (
     KINDS,
     Arrays,
@@ -225,15 +228,17 @@ class FeatureEncoder:
         lengths: Iterable[int],
         labels: Sequence[str | None] | None = None,
         documents: NDArray[np.int64] | None = None,
+        n_jobs: int = 1,
     ) -> Encoded:
         """Learn the features of a corpus, forgetting all earlier ones, and encode it.
 
         `columns` has one flat list of strings per column; `lengths` are the sentences'. `labels`,
         one for each token, are needed where templates have `tags` or `besttag`. `documents`:
-        sentences that follow each other with one number are one document; None: all are.
+        sentences that follow each other with one number are one document; None: all are. `n_jobs`:
+        threads, which change nothing but the time that it takes.
         """
         self._lay_out(list(dict.fromkeys(self._attributes)))
-        return self.extend_transform(columns, lengths, labels, documents)
+        return self.extend_transform(columns, lengths, labels, documents, n_jobs=n_jobs)
 
     def extend_transform(
         self,
@@ -242,6 +247,7 @@ class FeatureEncoder:
         labels: Sequence[str | None] | None = None,
         documents: NDArray[np.int64] | None = None,
         online: bool = False,
+        n_jobs: int = 1,
     ) -> Encoded:
         """Encode a corpus; what is new in it gets new ids behind the old, which never change.
 
@@ -251,7 +257,7 @@ class FeatureEncoder:
         starts = self._check(columns, lengths, labels)
         self._growing = True
         words, found = self._numbered(columns, starts, documents, True, labels, online)
-        encoded = self._encode(words, starts, found, grow=True)
+        encoded = self._encode(words, starts, found, grow=True, n_jobs=n_jobs)
         self._growing = False
         return encoded
 
@@ -298,9 +304,15 @@ class FeatureEncoder:
         self._teach(columns, labels)
         self.settle()
 
-    def _teach(self, columns: Sequence[Sequence[str]], labels: Sequence[str | None]) -> None:
+    def _teach(
+        self,
+        columns: Sequence[Sequence[str]],
+        labels: Sequence[str | None],
+        numbered: Sequence[tuple[dict[str, int], NDArray[np.int32]]] = (),
+    ) -> None:
         for c, (column, words) in enumerate(zip(self._words, columns, strict=True)):
-            self._layout.changed(c, column.remember(words, labels))
+            own = numbered[c] if numbered else ()
+            self._layout.changed(c, column.remember(words, labels, *own))
 
     def settle(self) -> None:
         """Give every value its place, also after an `extend_transform` that was interrupted: words
@@ -374,7 +386,7 @@ class FeatureEncoder:
         teaches = labels is not None and self.learns_tags
         if learn:
             if labels is not None and teaches and not online:
-                self._teach(columns, labels)
+                self._teach(columns, labels, list(zip(fresh, ids, strict=False)))
             for column, own in zip(self._words, fresh, strict=True):
                 if own:
                     column.learn(own)
@@ -479,7 +491,7 @@ class FeatureEncoder:
         sizes = [len(values) for column in self._words for values in column.values]
         sizes += [len(attributes.KINDS["lexicon"].in_context)] * len(self._lexicons)
         for mode, place, _ in self._sets.values():
-            sizes.append(elsewhere.n_values(mode, sizes[place]))
+            sizes.append(elsewhere.n_values(mode, 0 if place < 0 else sizes[place]))
         return np.array(sizes, np.int64) + self._edges
 
     def _encode(
@@ -489,12 +501,14 @@ class FeatureEncoder:
         places: int,
         grow: bool,
         walk: template_features.Table | None = None,
+        n_jobs: int = 1,
     ) -> Encoded:
-        found = self._of("features", words, starts, places, grow, walk)
+        found = self._of("features", words, starts, places, grow, walk, n_jobs)
         own = starts - starts[0] if starts[0] else starts
         if self.pairs is None:
             return Encoded(own, *found)
-        return Encoded(own, *found, None, *self._of("pairs", words, starts, places, grow))
+        pairs = self._of("pairs", words, starts, places, grow, None, n_jobs)
+        return Encoded(own, *found, None, *pairs)
 
     def _of(
         self,
@@ -503,48 +517,70 @@ class FeatureEncoder:
         starts: NDArray[np.int64],
         places: int,
         grow: bool,
-        walk: template_features.Table | None = None,
+        walk: template_features.Table | None,
+        n_jobs: int,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         table: FeatureTable = getattr(self, name)
         known = table.size
         if grow:
             table.reserve_values(self._n_values())
-        indptr, features = table.encode(words, starts, grow, walk, places)
+        parts = _parts(starts, n_jobs) if grow and n_jobs > 1 else []
+        if len(parts) > 1:
+            indptr, features = table.encode_parts(words, parts, places)
+        else:
+            indptr, features = table.encode(words, starts, grow, walk, places)
         if grow and self.cutoff > 1 and table.size > known:
             enough = np.bincount(features, minlength=table.size) >= self.cutoff
             enough[:known] = True
-            setattr(self, name, table.kept(enough, self._n_values()))
-            new_ids = np.where(enough, np.cumsum(enough) - 1, -1).astype(np.int32)[features]
+            ids = numbered(enough)
+            setattr(self, name, table.kept(ids, self._n_values()))
+            new_ids = ids[features]
             there = new_ids >= 0
             indptr = np.concatenate([[0], np.cumsum(there)])[indptr]
             features = new_ids[there]
         return indptr, features
 
-    def drop_rare(self, counts: Sequence[NDArray[np.uint32]]) -> list[NDArray[np.int32]]:
+    def drop_rare(self, counts: list[NDArray[np.uint32]]) -> list[NDArray[np.int32]]:
         """Forget the features that were seen fewer times than the cutoff.
 
-        counts : how often each feature of each table was seen
+        counts : how often each feature of each table was seen; used up
         Returns the new number of each, -1 where it is forgotten.
         """
         found = []
-        for name, table, seen in zip(_TABLES, self._tables(), counts, strict=False):
+        for name, table in zip(_TABLES, self._tables(), strict=False):
+            seen = counts.pop(0)
+            if table.budget is not None:
+                table.budget.check(9 * table.size, "the features")
             enough = np.zeros(table.size, np.bool_)
-            enough[: len(seen)] = seen[: table.size] >= self.cutoff
-            setattr(self, name, table.kept(enough, self._n_values()))
-            found.append(np.where(enough, np.cumsum(enough) - 1, -1).astype(np.int32))
+            np.greater_equal(seen[: table.size], self.cutoff, out=enough[: len(seen)])
+            give_back(seen)
+            found.append(numbered(enough))
+            setattr(self, name, table.kept(found[-1], self._n_values()))
         return found
 
-    def next_growth(self, n_tokens: int) -> int:
-        """About how many bytes more encoding so many tokens may take, for a moment."""
-        return sum(table.next_growth(n_tokens) for table in self._tables())
+    def within(self, budget: Budget | None) -> None:
+        """Let the tables of features grow by what a budget has left, or again as they like."""
+        for table in self._tables():
+            table.budget = budget
+
+    @property
+    def bytes_a_word(self) -> int:
+        """About how many bytes learning a distinct word takes, its labels included: measured."""
+        n_attributes = sum(len(column.attributes) for column in self._words)
+        return 100 + 25 * n_attributes + 400 * self.learns_tags
+
+    def put_on_disk(self, folder: str | Path | None) -> None:
+        """Keep the tables of features in files without a name, while they are seldom needed."""
+        for table in self._tables():
+            table.put_on_disk(folder)
 
     def described_size(self) -> int:
         """About how many bytes more writing a model or a state takes, for a moment."""
         return sum(table.described_size for table in self._tables())
 
-    def kept_size(self) -> int:
-        """About how many bytes more `drop_rare` takes, for a moment."""
-        return sum(table.described_size + table.nbytes for table in self._tables())
+    def composed_size(self) -> int:
+        """About how many bytes more tagging takes when it begins, but for weights."""
+        return sum(table.composed_size for table in self._tables())
 
     def feature_names(self) -> list[str]:
         """Every feature as a string, by id; <-1> is one before the sentence, <+2> two after it."""
@@ -569,7 +605,7 @@ class FeatureEncoder:
             texts = [list(values) for column in self._words for values in column.values]
             texts += [list(attributes.KINDS["lexicon"].in_context)] * len(self._lexicons)
             for mode, place, _ in self._sets.values():
-                texts.append(elsewhere.value_texts(mode, texts[place]))
+                texts.append(elsewhere.value_texts(mode, [] if place < 0 else texts[place]))
             table.names = FeatureNames(table, texts)
         return table.names
 
@@ -589,14 +625,14 @@ class FeatureEncoder:
             mask = None if given is None else np.asarray(given)
             if mask is not None and (mask.dtype != np.bool_ or mask.shape != (table.size,)):
                 raise SeqpaError(f"keep is a mask of {table.size} booleans, one for each feature")
-            which, values = table.described(mask)
-            described.append((which, values, table.attributes_of(which)))
+            described.append((table, table.description(None if mask is None else numbered(mask))))
         # Of the values of all attributes, one attribute's behind the other's: which are kept?
         sizes = self._n_values()
         first = np.cumsum(sizes) - sizes
         used = np.full(sizes.sum(), keep is None and keep_pairs is None)
-        for _, values, owners in described:
-            used[first[owners] + values] = True
+        for table, found in described:
+            for which, values in found.pieces():
+                used[first[table.attributes_of(which)] + values] = True
         masks_of = np.split(used, first[1:])
         for own_set, (mode, place, _) in self._sets.items():
             if mode == elsewhere.ATTRIBUTE:
@@ -622,10 +658,14 @@ class FeatureEncoder:
             if mode == elsewhere.ATTRIBUTE:
                 masks_of[own_set][:] = masks_of[place]
         before = np.concatenate([[0], np.cumsum(used)])
-        for name, (which, values, owners) in zip(_TABLES, described, strict=False):
-            arrays[f"{name}.templates"] = which
-            numbers = before[first[owners] + values] - before[first[owners]]
-            arrays[f"{name}.values"] = numbers.astype(np.int32)
+        for name, (table, found) in zip(_TABLES, described, strict=False):
+            numbers, at = np.empty(found.n_values, np.int32), 0
+            for which, values in found.pieces():
+                begin = first[table.attributes_of(which)]
+                numbers[at : at + len(values)] = before[begin + values] - before[begin]
+                at += len(values)
+            arrays[f"{name}.templates"] = found.which
+            arrays[f"{name}.values"] = numbers
         for r, resource in enumerate(self.resources.values()):
             arrays |= resource.to_arrays(f"resource{r}")
         kinds = {type_: kind for kind, type_ in KINDS.items()}
@@ -675,6 +715,35 @@ class FeatureEncoder:
 
 
 _TABLES = ("features", "pairs")
+
+
+def numbered(mask: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Numbers from 0 on for what is in the mask, -1 for the rest.
+
+    >>> numbered(np.array([False, True, True])).tolist()
+    [-1, 0, 1]
+    """
+    ids = np.full(len(mask), -1, np.int32)
+    ids[mask] = np.arange(np.count_nonzero(mask), dtype=np.int32)
+    return ids
+
+
+# A thread encodes so many tokens at the least: merging what it found takes longer than it saves
+# where most combinations are new.
+_FEWEST = 1 << 17
+
+
+def _parts(starts: NDArray[np.int64], n_jobs: int) -> list[NDArray[np.int64]]:
+    """The starts of sentences in parts of about as many tokens, at most one for each thread.
+
+    >>> [part.tolist() for part in _parts(np.array([0, 200_000, 300_000, 400_000]), 3)]
+    [[0, 200000], [200000, 300000], [300000, 400000]]
+    """
+    n_tokens = int(starts[-1] - starts[0])
+    n = min(n_jobs, max(1, n_tokens // _FEWEST))
+    cuts = np.searchsorted(starts, starts[0] + n_tokens * np.arange(1, n) // n)
+    places = sorted({0, *cuts.tolist(), len(starts) - 1})
+    return [starts[a : b + 1] for a, b in pairwise(places)]
 
 
 def _not_a_string(column: Column, i: int, word: Any, starts: NDArray[np.int64]) -> SeqpaError:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import chain, pairwise
+from itertools import chain, pairwise, zip_longest
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -41,6 +41,10 @@ class ColumnChain(Protocol):
     def levels(self) -> int:
         """How many taggers stand one inside the other, at most."""
 
+    @property
+    def hops(self) -> tuple[int, ...]:
+        """How far they look beyond a sentence: see `FeatureSource.hops`."""
+
     def check(self, columns: Sequence[str]) -> None:
         """Raise a SeqpaError unless each column can be predicted from those before it."""
 
@@ -56,8 +60,8 @@ class FirstStage(Protocol):
         """The names of the columns that it adds to those of the data."""
 
     @property
-    def reach(self) -> int:
-        """How many tokens around a token it looks at beyond the sentence."""
+    def hops(self) -> tuple[int, ...]:
+        """How far it looks beyond a sentence: see `FeatureSource.hops`."""
 
     def cells(self, corpus: Corpus, in_training: bool, n_jobs: int = 1) -> list[list[str]]:
         """The cells of its columns, for sentences with the others."""
@@ -125,14 +129,22 @@ class FeatureSource:
         return columns if self.first is None else columns[: -len(self.first.columns)]
 
     @property
+    def hops(self) -> tuple[int, ...]:
+        """How far tagging looks beyond a sentence, step by step.
+
+        It looks at the sentences within so many tokens; where their labels or columns are predicted
+        too, that looks at the sentences within the next number of tokens around all of these.
+        """
+        own = self.encoder.reach if isinstance(self.encoder, FeatureEncoder) else 0
+        first = () if self.first is None else self.first.hops
+        inner = () if self.chain is None else (own, *self.chain.hops)
+        hops = farthest([(own,), first, inner])
+        return tuple(hop for hop in hops if hop)
+
+    @property
     def reach(self) -> int:
-        """How many tokens around a token are looked at beyond its sentence."""
-        reach = self.encoder.reach if isinstance(self.encoder, FeatureEncoder) else 0
-        if self.first is not None:
-            reach = max(reach, self.first.reach)
-        # Predicted columns are looked at as far, and look around themselves.
-        inner = [] if self.chain is None else self.chain.taggers.values()
-        return reach + max((tagger.source.reach for tagger in inner), default=0)
+        """How many tokens that is in all, the rest of the sentences in between not counted."""
+        return sum(self.hops)
 
     def cells(self, X: Any, n_jobs: int = 1, in_training: bool = False) -> Cells:
         """All columns of sentences, where the encoder has templates.
@@ -220,15 +232,16 @@ class FeatureSource:
         columns, templates = [*columns, *more[0]], [*templates, *more[1]]
         return cls(FeatureEncoder(templates, columns, cutoff, resources), None)
 
-    def learn(self, X: Any, flat: Sequence[str | None]) -> Encoded:
+    def learn(self, X: Any, flat: Sequence[str | None], n_jobs: int = 1) -> Encoded:
         """Encode the training sentences, numbering their features afresh.
 
         flat : the labels of all tokens, None where one is not given
+        n_jobs : threads; the numbers do not depend on them
         """
         self.seen = SeenText()
         if isinstance(self.encoder, FeatureEncoder):
             columns, lengths = self._noted(X)
-            return self.encoder.fit_transform(columns, lengths, flat, documents_of(X))
+            return self.encoder.fit_transform(columns, lengths, flat, documents_of(X), n_jobs)
         return self._call(self.encoder.fit_transform, X)
 
     def extend(self, X: Any, flat: Sequence[str | None], online: bool = False) -> Encoded:
@@ -294,6 +307,15 @@ class FeatureSource:
         return encode(
             [_extracted(self.function, sentence, i) for i, sentence in enumerate(sentences)]
         )
+
+
+def farthest(several: Iterable[Sequence[int]]) -> tuple[int, ...]:
+    """Hops that look at least as far as each of several.
+
+    >>> farthest([(5,), (3, 9), ()])
+    (5, 9)
+    """
+    return tuple(map(max, zip_longest(*several, fillvalue=0)))
 
 
 def _extracted(function: Extractor, sentence: Sequence[Any], i: int) -> Sequence[Any]:

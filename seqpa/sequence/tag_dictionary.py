@@ -10,7 +10,8 @@ online is met with what came before it. When tagging, an entry comes from all th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +19,13 @@ from numpy.typing import NDArray
 from seqpa.errors import SeqpaError
 from seqpa.sequence.folds import contiguous_folds
 from seqpa.sequence.resources import Arrays, ends_of, get_array, pack_strings, unpack_strings
-from seqpa.sequence.tag_counts import Entries, Tokens
+from seqpa.sequence.tag_counts import BUCKETS, NEVER, UNKNOWN, Entries, Tokens, spelled
+
+__all__ = ["ATTRIBUTES", "BLOCKS", "UNKNOWN", "Apart", "TagDictionary", "purity", "steady", "told"]
 
 BLOCKS = 10
 _MANY = 256  # more tokens are counted by arrays
-UNKNOWN = "(unknown)"
 _MOST = 2**53  # counts beyond are no counts of tokens
-_NEVER = UNKNOWN, UNKNOWN
 
 Counts = dict[str, int]
 # Of a word: its counts; once somebody asked, its values; how long these are `steady`.
@@ -55,19 +56,19 @@ def told(counts: Mapping[str, int]) -> tuple[str, str]:
     ('(unknown)', '(unknown)')
     """
     if not counts:
-        return _NEVER
+        return NEVER
     if len(counts) == 1:  # as most words
         ((best, n),) = counts.items()
-        return best, f"{best} all {_bucket(n)}"
+        return spelled([best], best, "all", _bucket(n))
     total = sum(counts.values())
     often = [label for label, n in counts.items() if 50 * n >= total]  # at least 2 %
     n = max(counts.values())
     best = min([label for label, m in counts.items() if m == n])
-    return " ".join(sorted(often)), f"{best} {purity(n, total)} {_bucket(n)}"
+    return spelled(sorted(often), best, purity(n, total), _bucket(n))
 
 
 def _bucket(n: int) -> str:
-    return "1" if n == 1 else "2-4" if n < 5 else "5-19" if n < 20 else "20+"
+    return BUCKETS[0 if n == 1 else 1 if n < 5 else 2 if n < 20 else 3]
 
 
 def steady(counts: Mapping[str, int]) -> int:
@@ -135,6 +136,8 @@ class TagDictionary:
     """
 
     def __init__(self) -> None:
+        # What a whole text or a file said, by arrays; and what was changed since, word by word.
+        self._base: _Base | None = None
         self._entries: dict[str, Entry] = {}
         # What was added last, if nothing came since: the next step asks for the same tokens.
         self._counted: tuple[Sequence[str], Sequence[str | None], Tokens, Entries] | None = None
@@ -142,12 +145,22 @@ class TagDictionary:
     @property
     def counts(self) -> dict[str, Counts]:
         """How often each word had each label."""
-        return {word: entry[0] for word, entry in self._entries.items()}
+        return {word: self.counts_of(word) for word in self._words()}
+
+    def _words(self) -> Iterator[str]:
+        """All words, by when they came."""
+        old: Mapping[str, int] = {} if self._base is None else self._base.row
+        yield from old
+        yield from (word for word in self._entries if word not in old)
 
     def counts_of(self, word: str) -> Counts:
         """How often a lower-cased word had each label."""
-        found = self._entries.get(word)
+        found = self._known(word)
         return {} if found is None else found[0]
+
+    def _known(self, word: str) -> Entry | None:
+        found = self._entries.get(word)
+        return self._base.entry(word) if found is None and self._base is not None else found
 
     def values(self, which: int, words: Collection[str]) -> list[str | None]:
         """The values of `ATTRIBUTES[which]` for words, as tagging sees them.
@@ -167,9 +180,9 @@ class TagDictionary:
 
     def values_of_lower(self, which: int, words: Collection[str]) -> list[str | None]:
         """`values` for words that are in lower case already."""
-        unknown = _NEVER[which]
-        known = self._entries
-        return [self.entry(word)[which] if word in known else unknown for word in words]
+        if self._base is not None and not self._entries:
+            return self._base.values_of(which, words)
+        return [self.entry(word)[which] for word in words]
 
     def entry(self, word: str) -> tuple[str, str]:
         """The values of a word as tagging sees them.
@@ -185,14 +198,19 @@ class TagDictionary:
         """
         found = self._entries.get(word)
         if found is None:
-            return _NEVER
+            return NEVER if self._base is None else self._base.told(word)
         counts, values, _ = found
         if values is None:
             values = told(counts)
             self._entries[word] = counts, values, steady(counts)
         return values
 
-    def add(self, words: Sequence[str], labels: Sequence[str | None]) -> list[str]:
+    def add(
+        self,
+        words: Sequence[str],
+        labels: Sequence[str | None],
+        numbered: tuple[dict[str, int], NDArray[np.int32]] | None = None,
+    ) -> list[str]:
         """Count the labels of more tokens, at one stroke.
 
         Parameters
@@ -201,6 +219,9 @@ class TagDictionary:
             The words of all tokens.
         labels : sequence of str or None
             Their labels; None where one is not given.
+        numbered : (dict, int32 (tokens,)), optional
+            The distinct words by their first token, and the number of each token's, if these are
+            known already.
 
         Returns
         -------
@@ -209,11 +230,11 @@ class TagDictionary:
         """
         self._counted = None
         if len(words) > _MANY:
-            return self._add_many(words, labels)
+            return self._add_many(Tokens.of(words, labels, numbered), words, labels)
         new: dict[str, Entry] = {}
         changed = []
         for word, (counts, more) in self._with(words, labels).items():
-            before = self._entries.get(word)
+            before = self._known(word)
             if before is not None and before[2] >= more and len(before[0]) == len(counts):
                 new[word] = counts, before[1], before[2] - more
                 continue
@@ -224,28 +245,34 @@ class TagDictionary:
         self._entries.update(new)
         return changed
 
-    def _add_many(self, words: Sequence[str], labels: Sequence[str | None]) -> list[str]:
+    def _add_many(
+        self, tokens: Tokens, words: Sequence[str], labels: Sequence[str | None]
+    ) -> list[str]:
         """`add` by arrays. How long values are `steady` is not asked for so many words."""
-        counts: dict[str, Counts] = {}
-        tokens = Tokens.of(words, labels)
-        for word, label, n in tokens.counts():
-            own = counts.get(word)
-            if own is None:
-                own = counts[word] = self._copied(word)
-            own[label] = own.get(label, 0) + n
-        entries = Entries.of(list(counts.values()))
-        which, examples = entries.alike()
-        distinct = [told(example) for example in examples]
+        labelled = tokens.labelled()
+        more = Entries.counted(labelled)
+        if self._base is None and not self._entries:
+            self._base = _Base({word: k for k, word in enumerate(labelled.words)}, more)
+            if labelled is tokens:
+                self._counted = words, labels, tokens, more
+            return labelled.words
+        counts = []
+        for row, word in enumerate(labelled.words):
+            own = self._copied(word)
+            for label, n in more.counts_of(row).items():
+                own[label] = own.get(label, 0) + n
+            counts.append(own)
+        entries = Entries.of(counts)
+        which, distinct = entries.values()
         new: dict[str, Entry] = {}
         changed = []
-        for (word, own), k in zip(counts.items(), which.tolist(), strict=True):
-            before = self._entries.get(word)
+        for word, own, k in zip(labelled.words, counts, which.tolist(), strict=True):
+            before = self._known(word)
             if before is None or before[1] != distinct[k]:
                 changed.append(word)
             new[word] = own, distinct[k], -1
         self._entries.update(new)
-        # Where no label is None, the words that were counted are those of `tokens`, in its order.
-        if (tokens.label >= 0).all():
+        if labelled is tokens:
             self._counted = words, labels, tokens, entries
         return changed
 
@@ -258,6 +285,29 @@ class TagDictionary:
             return given[2], given[3]
         tokens = Tokens.of(words, labels)
         return tokens, Entries.of([self.counts_of(word) for word in tokens.words])
+
+    def of_forms(
+        self, forms: Mapping[str, int]
+    ) -> tuple[list[tuple[str, str]], NDArray[np.int32]] | None:
+        """What tagging sees of words that were the first to be added, a moment ago.
+
+        Parameters
+        ----------
+        forms : mapping
+            The very one that `add` was given as the words' numbers.
+
+        Returns
+        -------
+        values, which
+            As for `jackknifed`, for each of the words; None where other words were added.
+        """
+        if self._counted is None or self._base is None or self._entries:
+            return None
+        tokens = self._counted[2]
+        if tokens.forms is not forms:
+            return None
+        which, values = self._base.values()
+        return values, which[tokens.of_form]
 
     def add_counts(self, counts: Mapping[str, Mapping[str, int]]) -> None:
         """Add what was counted elsewhere.
@@ -296,7 +346,7 @@ class TagDictionary:
         return new
 
     def _copied(self, word: str) -> Counts:
-        found = self._entries.get(word)
+        found = self._known(word)
         return {} if found is None else dict(found[0])
 
     def jackknifed(
@@ -304,7 +354,7 @@ class TagDictionary:
         words: Sequence[str],
         labels: Sequence[str | None],
         starts: NDArray[np.int64],
-    ) -> tuple[list[tuple[str, str]], NDArray[np.int64]]:
+    ) -> tuple[list[tuple[str, str]], NDArray[np.integer]]:
         """What training sees of tokens that have been added: entries without the token's own block.
 
         Parameters
@@ -320,16 +370,15 @@ class TagDictionary:
         -------
         values : list of (str, str)
             Distinct entries: `tags` and `besttag`.
-        which : int64 (tokens,)
+        which : int (tokens,)
             The number of each token's entry among them.
         """
         tokens, known = self._counted_of(words, labels)
-        block = np.empty(len(words), np.int64)
+        block = np.empty(len(words), np.int32)
         for number, sentences in enumerate(contiguous_folds(len(starts) - 1, BLOCKS)):
             block[starts[sentences.start] : starts[sentences.stop]] = number
-        entries, of_token = known.apart(tokens, block)
-        of_entry, examples = entries.alike()
-        return [told(counts) for counts in examples], of_entry[of_token]
+        which, values = known.apart(tokens, block, BLOCKS)
+        return values, which
 
     def apart(self, own: Mapping[str, Mapping[str, int]]) -> Apart:
         """What training sees of tokens whose block had these labels.
@@ -389,18 +438,18 @@ class TagDictionary:
         -------
         dict of arrays
         """
-        known = self.counts
-        labels = sorted({label for counts in known.values() for label in counts})
-        number = {label: k for k, label in enumerate(labels)}
-        pairs = [pair for counts in known.values() for pair in counts.items()]
-        sizes = [len(counts) for counts in known.values()]
+        if self._base is not None and not self._entries:
+            words, entries = list(self._base.row), self._base.entries
+        else:
+            known = self.counts
+            words, entries = list(known), Entries.of(list(known.values()))
         return (
-            pack_strings(f"{name}.words", list(known))
-            | pack_strings(f"{name}.labels", labels)
+            pack_strings(f"{name}.words", words)
+            | pack_strings(f"{name}.labels", entries.names)
             | {
-                f"{name}.sizes": np.array(sizes, np.int64),
-                f"{name}.which": np.array([number[label] for label, _ in pairs], np.int32),
-                f"{name}.counts": np.array([n for _, n in pairs], np.int64),
+                f"{name}.sizes": np.diff(entries.begin),
+                f"{name}.which": entries.label,
+                f"{name}.counts": entries.n,
             }
         )
 
@@ -429,17 +478,60 @@ class TagDictionary:
         if len(numbers) and (numbers.min() < 1 or numbers.max() > _MOST):
             raise SeqpaError(f"{where} has a count that is none")
         ends = ends_of(sizes, len(which), f"{name}.sizes")
-        told_labels = [labels[k] for k in which.tolist()]
-        told_counts = numbers.tolist()
-        counts: dict[str, Counts] = {}
-        for word, end, size in zip(words, ends, sizes.tolist(), strict=True):
-            pairs = zip(told_labels[end - size : end], told_counts[end - size : end], strict=True)
-            counts[word] = dict(pairs)
-            if len(counts[word]) != size:
-                raise SeqpaError(f"{where} has a word with the same label twice")
-        if len(counts) != len(words):
+        keys = np.sort(np.repeat(np.arange(len(sizes)), sizes) * len(labels) + which)
+        if (keys[1:] == keys[:-1]).any():
+            raise SeqpaError(f"{where} has a word with the same label twice")
+        row = {word: k for k, word in enumerate(words)}
+        if len(row) != len(words):
             raise SeqpaError(f"{where} has the same word twice")
-        self._entries = {word: (own, None, -1) for word, own in counts.items()}
+        if any(a >= b for a, b in pairwise(labels)):
+            raise SeqpaError(f"{where} has its labels out of order")
+        begin = np.array([0, *ends], np.int64)
+        self._entries = {}
+        self._base = _Base(row, Entries(begin, np.array(which), np.array(numbers), labels))
+
+
+class _Base:
+    """The counts of many words by arrays: as dicts they would take most of a model's loading.
+
+    row : the place of each word
+    entries : the labels of all, by these places
+    """
+
+    def __init__(self, row: dict[str, int], entries: Entries) -> None:
+        self.row = row
+        self.entries = entries
+        self._told: tuple[NDArray[np.int32], list[tuple[str, str]]] | None = None
+
+    def values(self) -> tuple[NDArray[np.int32], list[tuple[str, str]]]:
+        """The number of each word's values, and these: made when somebody asks."""
+        if self._told is None:
+            self._told = self.entries.values()
+        return self._told
+
+    def entry(self, word: str) -> Entry | None:
+        """What is known of a word."""
+        row = self.row.get(word)
+        return None if row is None else (self.entries.counts_of(row), self.told(word), -1)
+
+    def told(self, word: str) -> tuple[str, str]:
+        """The values of a word."""
+        row = self.row.get(word)
+        if row is None:
+            return NEVER
+        which, values = self.values()
+        return values[which[row]]
+
+    def values_of(self, attribute: int, words: Iterable[str]) -> list[str | None]:
+        """One of the two values for each of some words."""
+        which, values = self.values()
+        unknown, find = NEVER[attribute], self.row.get
+        rows = [find(word, -1) for word in words]
+        numbers = which[rows].tolist() if len(which) else rows
+        own = [value[attribute] for value in values]
+        return [
+            unknown if row < 0 else own[number] for row, number in zip(rows, numbers, strict=True)
+        ]
 
 
 class Apart:

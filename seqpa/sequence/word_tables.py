@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, compress
 from typing import Any, cast
@@ -86,18 +86,33 @@ class Column:
             larger = np.empty((max(after, 2 * before), len(self.functions)), np.int32)
             larger[:before] = self.table[:before]
             self.table = larger
+        words = list(fresh)
+        rows = self.table[before:after]
         row = np.empty(len(fresh), np.int32)
+        done = {*self._affixes.enter(words, self.values, rows), *self._taught(fresh, rows)}
         for k, (values, function) in enumerate(zip(self.values, self.functions, strict=True)):
             if function is None:
-                self.table[before:after, k] = np.arange(before, after)
-            else:
-                strings.enter(function(fresh), values, row)
-                self.table[before:after, k] = row
+                rows[:, k] = np.arange(before, after)
+            elif k in self._affixes.kinds and k not in done:
+                strings.enter(function(words), values, row)
+                rows[:, k] = row
+        for k, found in self._computed(words, done):
+            strings.enter(found, self.values[k], row)
+            rows[:, k] = row
         if self.keys is not None:
             self.keys.learn(fresh, before)
         self.words.update(fresh)
         if self._rows_of is not None:
             self._note_rows(fresh)
+
+    def _taught(self, fresh: dict[str, int], rows: NDArray[np.int32]) -> list[int]:
+        """Fill the learned attributes of new words that were just counted, by their numbers."""
+        found = None if self.dictionary is None else self.dictionary.of_forms(fresh)
+        if found is None:
+            return []
+        for k, numbers in zip(self.learned, self._entered(*found), strict=True):
+            rows[:, k] = numbers
+        return self.learned
 
     def apart(self) -> Column:
         """The same words, shared, with values of learned attributes that grow by themselves."""
@@ -128,7 +143,7 @@ class Column:
         return self._entered(*apart.entries(words))
 
     def _entered(
-        self, values: list[tuple[str, str]], which: NDArray[np.int64]
+        self, values: list[tuple[str, str]], which: NDArray[np.integer]
     ) -> NDArray[np.int32]:
         """A row for each learned attribute: the number of its value for each token."""
         rows = np.empty((len(self.learned), len(which)), np.int32)
@@ -139,9 +154,21 @@ class Column:
             row[:] = numbers[which]
         return rows
 
-    def remember(self, words: Sequence[str], labels: Sequence[str | None]) -> NDArray[np.int64]:
-        """Add tokens to the dictionary; the rows of the table that change by it."""
+    def remember(
+        self,
+        words: Sequence[str],
+        labels: Sequence[str | None],
+        fresh: dict[str, int] | None = None,
+        ids: NDArray[np.int32] | None = None,
+    ) -> NDArray[np.int64]:
+        """Add tokens to the dictionary; the rows of the table that change by it.
+
+        fresh, ids : what `number` found of the words, if they are to be learned next
+        """
         if self.dictionary is None:
+            return np.zeros(0, np.int64)
+        if fresh is not None and ids is not None and not self.words:
+            self.dictionary.add(words, labels, (fresh, ids))
             return np.zeros(0, np.int64)
         changed = self.dictionary.add(words, labels)
         if self._rows_of is None:
@@ -180,10 +207,14 @@ class Column:
                 self._affixes.look_up(unknown, self.values, rows)
         return rows
 
-    def _computed(self, words: list[str]) -> Iterator[tuple[int, list[str | None]]]:
-        """The words' values of each attribute that is no prefix and no suffix."""
+    def _computed(
+        self, words: list[str], without: Collection[int] = ()
+    ) -> Iterator[tuple[int, list[str | None]]]:
+        """The words' values of each attribute that is no prefix and no suffix, without some."""
         bases: dict[str, list[str | None]] = {}  # what others are made of, made once
         for k in self._others:
+            if k in without:
+                continue
             function, of_base = self.functions[k], self._of_base[k]
             assert function is not None
             if of_base is None:
@@ -202,8 +233,9 @@ class Column:
         """Write each word's number to `ids`; those that are not known count on behind the others,
         and are returned. Changes nothing: safe from many threads."""
         fresh: dict[str, int] = {}
-        if not self.functions and {str}.issuperset(map(type, words)):
-            return fresh  # nothing looks at this column
+        looked_at = self.functions or self.keys is not None
+        if not looked_at and {str}.issuperset(map(type, words)):
+            return fresh
         words = words if isinstance(words, list) else list(words)
         last = np.zeros(REMEMBERED if len(words) > REMEMBERED else 1, np.int32)
         wrong = strings.number(words, 0, len(words), self.words, fresh, last, ids)
@@ -219,8 +251,8 @@ class Column:
         A word is left out if the word itself is an attribute and masked out: nothing distinguishes
         it then from an unseen word. The values of the words that stay are set in the masks too.
         """
-        cells = self.table[: len(self.words)]
-        words = list(self.words)
+        words = list(self.words) if self.functions else []  # keys are found again
+        cells = self.table[: len(words)]
         for mask, function in zip(masks, self.functions, strict=True):
             if function is None:
                 cells, words = cells[mask], list(compress(words, mask.tolist()))
@@ -280,7 +312,8 @@ class AttributeLayout:
         places += [(len(columns) + i, -1, 0) for i in range(n_lexicons)]
         first = accumulate([0, *(len(column.functions) for column in columns)])
         self._learned = [at + k for at, c in zip(first, columns, strict=False) for k in c.learned]
-        self._column, self._within, self._stride = np.array(places, np.int64).T.copy()
+        three = np.array(places, np.int64).reshape(-1, 3).T
+        self._column, self._within, self._stride = three.copy()
         self._made: tuple[list[int], template_features.Words] | None = None
         self._made_for_training: tuple[list[int], template_features.Words] | None = None
         self._joined: tuple[list[NDArray[np.int32]], NDArray[np.int32], list[int]] | None = None
