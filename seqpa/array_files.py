@@ -1,4 +1,4 @@
-"""Arrays and a JSON header in one safetensors file: written whole, read suspiciously.
+"""Arrays and a JSON header in one safetensors file: written whole or not at all, read suspiciously.
 
 The header is the metadata entry "seqpa". Its `checksum`, a SHA-256 of the rest of the header and of
 all arrays, finds accidents; it does not stop who can compute it anew, so what is read here has the
@@ -8,7 +8,8 @@ form of our files and no more. What its numbers mean is checked by those who use
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa.errors import SeqpaError
-from seqpa.files import write_atomically
+from seqpa.files import writing_atomically
+from seqpa.pages import give_back
 
 VERSION = 1
 Arrays = dict[str, NDArray[Any]]
@@ -35,6 +37,7 @@ _DTYPES = {
     "U8": np.uint8,
     "BOOL": np.bool_,
 }
+_ORDER = ["U64", "I64", "F64", "F32", "U32", "I32", "F16", "U16", "I16", "I8", "U8", "BOOL"]
 
 
 # What content of another form than ours leads to.
@@ -68,17 +71,84 @@ def shortened(text: str, most: int = 300) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
-def write_file(path: Path, kind: str, header: dict[str, Any], arrays: Arrays) -> None:
-    """Header and arrays as one file, with a checksum, atomically."""
-    from safetensors.numpy import save
+@dataclass(frozen=True, slots=True)
+class InPieces:
+    """An array that need not be in memory as a whole.
 
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    dtype, shape   those of the whole
+    pieces         gives it anew each time, piece by piece along its first dimension
+
+    >>> halves = InPieces(np.dtype(np.int32), (4,), lambda: [np.arange(2), np.arange(2, 4)])
+    >>> halves.whole()
+    array([0, 1, 2, 3], dtype=int32)
+    """
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    pieces: Callable[[], Iterable[NDArray[Any]]]
+
+    def whole(self) -> NDArray[Any]:
+        """All pieces as one array."""
+        made = np.empty(self.shape, self.dtype)
+        at = 0
+        for piece in self.pieces():
+            made[at : at + len(piece)] = piece
+            at += len(piece)
+        return made
+
+
+SomeArrays = dict[str, NDArray[Any] | InPieces]
+
+
+def write_file(
+    path: Path, kind: str, header: dict[str, Any], arrays: Mapping[str, NDArray[Any] | InPieces]
+) -> None:
+    """Header and arrays as one file, with a checksum, atomically; array by array, so that nothing
+    of them is in memory twice."""
     header = {"kind": kind, "version": VERSION, **header}
     header["checksum"] = checksum(header, arrays)
-    write_atomically(path, save(arrays, {"seqpa": json.dumps(header)}))
+    # The order of the safetensors library: those that need the widest alignment come first.
+    names = sorted(arrays, key=lambda name: (_ORDER.index(_told_type(arrays[name])), name))
+    entries: dict[str, Any] = {"__metadata__": {"seqpa": json.dumps(header)}}
+    end = 0
+    for name in names:
+        array = arrays[name]
+        begin, end = end, end + _size(array)
+        entries[name] = {
+            "dtype": _told_type(array),
+            "shape": list(array.shape),
+            "data_offsets": [begin, end],
+        }
+    told = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
+    told += b" " * (-len(told) % 8)
+    with writing_atomically(path) as stream:
+        stream.write(len(told).to_bytes(8, "little") + told)
+        for name in names:
+            for data in _bytes_of(arrays[name]):
+                stream.write(data)
 
 
-def checksum(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+def _told_type(array: NDArray[Any] | InPieces) -> str:
+    return next(name for name, dtype in _DTYPES.items() if array.dtype == dtype)
+
+
+def _size(array: NDArray[Any] | InPieces) -> int:
+    size = array.dtype.itemsize
+    for length in array.shape:
+        size *= length
+    return size
+
+
+def _bytes_of(array: NDArray[Any] | InPieces) -> Iterator[memoryview]:
+    """The bytes of an array in their order, one piece after the other."""
+    pieces = array.pieces() if isinstance(array, InPieces) else [array]
+    for piece in pieces:
+        if piece.size:
+            own = np.ascontiguousarray(piece, array.dtype)
+            yield memoryview(own.reshape(-1).view(np.uint8).data)
+
+
+def checksum(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any] | InPieces]) -> str:
     """Of all that a file holds but the checksum itself.
 
     >>> checksum({"a": 1, "checksum": "?"}, {"b": np.zeros(2)})[:8]
@@ -91,7 +161,8 @@ def checksum(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> s
     for name in sorted(arrays):
         array = arrays[name]
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(array.data)
+        for data in _bytes_of(array):
+            digest.update(data)
     return digest.hexdigest()
 
 
@@ -129,6 +200,8 @@ def read_file(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
     try:
         arrays = _mapped(path, names)
         right = checksum(header, arrays)
+        for array in arrays.values():
+            give_back(array)  # what was read for the checksum is in the file
     except DAMAGE as error:
         raise damaged(path, error) from None
     if right != header.get("checksum"):

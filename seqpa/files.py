@@ -172,9 +172,35 @@ def write_atomically(path: str | Path, data: bytes) -> None:
         ...
     seqpa.errors.SeqpaError: nowhere/a.txt: there is no directory nowhere
     """
+    with writing_atomically(path) as stream:
+        stream.write(data)
+
+
+@contextmanager
+def writing_atomically(path: str | Path) -> Iterator[BinaryIO]:
+    """A stream whose content becomes the file when the `with` block ends without an error.
+
+    Parameters
+    ----------
+    path : str or Path
+        As for `write_atomically`.
+
+    Yields
+    ------
+    BinaryIO
+        Write to it piece by piece.
+
+    Examples
+    --------
+    >>> with writing_atomically("nowhere/a.txt") as stream:
+    ...     pass
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: nowhere/a.txt: there is no directory nowhere
+    """
     path = Path(path)
     with _neighbour(path, *_replaceable(path)) as stream:
-        stream.write(data)
+        yield stream
 
 
 @contextmanager

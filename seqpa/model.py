@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import astuple, dataclass, fields
 from importlib import import_module
 from numbers import Real
@@ -26,10 +26,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa.array_files import DAMAGE, Arrays, damaged, read_file, shortened, write_file
+from seqpa.array_files import (
+    DAMAGE,
+    Arrays,
+    InPieces,
+    SomeArrays,
+    damaged,
+    read_file,
+    shortened,
+    write_file,
+)
 from seqpa.core.costs import Hierarchy
 from seqpa.errors import SeqpaError
+from seqpa.pages import slices
 from seqpa.sequence import generators
+from seqpa.sequence.balance import LARGEST as LARGEST_MISSED
 from seqpa.sequence.chained import MOST_LEVELS, Chain
 from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.dicts import DictEncoder
@@ -280,7 +291,7 @@ def save_model(
 
 def _packed(
     trained: Trained, parameters: Mapping[str, Any], half: bool
-) -> tuple[dict[str, Any], Arrays]:
+) -> tuple[dict[str, Any], SomeArrays]:
     """Header and arrays of what was learned, the taggers of its columns included."""
     frozen = trained.weights
     frozen.check_sizes()
@@ -293,17 +304,17 @@ def _packed(
     keep = frozen.nonzero()
     keep_pairs = None if frozen.pair_rows is None else frozen.pair_rows[:, 1] != 0
     encoder_arrays, encoder = source.to_arrays(keep, keep_pairs)
-    arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
-    weights = {
-        "rows": frozen.rows[keep],
-        "arena": frozen.arena,
+    arrays: SomeArrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
+    weights: SomeArrays = {
+        "rows": _in_pieces(frozen.rows, keep),
+        "arena": _in_pieces(frozen.arena),
         "transitions": frozen.transitions,
     }
     if frozen.pair_rows is not None and frozen.pair_arena is not None and keep_pairs is not None:
-        weights["pair_rows"] = frozen.pair_rows[keep_pairs]
-        weights["pair_arena"] = frozen.pair_arena
+        weights["pair_rows"] = _in_pieces(frozen.pair_rows, keep_pairs)
+        weights["pair_arena"] = _in_pieces(frozen.pair_arena)
     if half:
-        weights |= _halved(weights, frozen.n_labels)
+        weights |= _halved(frozen)
     arrays |= {f"weights.{name}": array for name, array in weights.items()}
     if len(source.seen):
         arrays[_SEEN] = source.seen.to_array()
@@ -327,12 +338,26 @@ def _packed(
     return header, arrays
 
 
-def _halved(weights: Mapping[str, NDArray[Any]], n_labels: int) -> Arrays:
-    if n_labels > _MAX_HALF_LABELS or "pair_arena" in weights:
+def _in_pieces(array: NDArray[Any], keep: NDArray[np.bool_] | None = None) -> InPieces:
+    """An array, or some of its rows, without a copy of it."""
+
+    def pieces() -> Iterator[NDArray[Any]]:
+        at = 0
+        for own in slices(array):
+            yield own if keep is None else own[keep[at : at + len(own)]]
+            at += len(own)
+
+    n = len(array) if keep is None else int(np.count_nonzero(keep))
+    return InPieces(array.dtype, (n, *array.shape[1:]), pieces)
+
+
+def _halved(frozen: FrozenWeights) -> Arrays:
+    if frozen.n_labels > _MAX_HALF_LABELS or frozen.pair_arena is not None:
         raise SeqpaError(
             f"half=True stores at most {_MAX_HALF_LABELS} labels and no features on label pairs"
         )
-    halved = {name: weights[name].astype(np.float16) for name in ("arena", "transitions")}
+    arrays = {"arena": frozen.arena, "transitions": frozen.transitions}
+    halved: Arrays = {name: array.astype(np.float16) for name, array in arrays.items()}
     if not all(np.isfinite(array).all() for array in halved.values()):
         raise SeqpaError("half=True cannot store these weights: one is above 65504")
     return halved
@@ -587,6 +612,14 @@ def _count(header: Mapping[str, Any], name: str) -> int:
     return value
 
 
+def _missed(header: Mapping[str, Any]) -> float:
+    """How often a missed token counts; states of earlier versions do not say."""
+    value = header.get("missed", 1.0)
+    if not (isinstance(value, float) and 1.0 <= value <= LARGEST_MISSED):
+        raise SeqpaError(f"is damaged: a missed token counts {shortened(repr(value))} times")
+    return value
+
+
 def _scale(header: Mapping[str, Any]) -> float | None:
     """The scale of probabilities; files of earlier versions have none."""
     value = header.get("scale")
@@ -649,7 +682,7 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
     """
     state.settle()
     encoder_arrays, encoder = state.source.encoder.to_arrays()
-    arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
+    arrays: SomeArrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
     arrays |= {f"training.{name}": array for name, array in state.weights.to_arrays().items()}
     if len(state.source.seen):
         arrays[_SEEN] = state.source.seen.to_array()
@@ -657,7 +690,7 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
         for field in fields(FrozenWeights)[1:]:
             array = getattr(state.best, field.name)
             if array is not None:
-                arrays[f"best.{field.name}"] = array
+                arrays[f"best.{field.name}"] = _in_pieces(array)
     header = {
         "labels": state.labels,
         "parameters": _stored(parameters),
@@ -666,6 +699,7 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
         "best_score": state.best_score,
         "best_epoch": state.best_epoch,
         "scale": state.scale,
+        "missed": state.missed,
         "data": state.data,
         "online": astuple(state.online),
         "generator": generators.plain_state(state.rng),
@@ -713,6 +747,8 @@ def load_state(path: Path, parameters: Mapping[str, Any]) -> TrainingState:
 
 def _check_parameters(parameters: Mapping[str, Any], saved: Mapping[str, Any]) -> None:
     own = json.loads(json.dumps(_stored(parameters)))
+    if own.get("memory") is not None and saved.get("memory") is not None:
+        own["memory"] = saved["memory"]  # how much there is changes nothing
     for name, value in saved.items():
         if name != "epochs" and name in own and own[name] != value:
             raise SeqpaError(
@@ -761,6 +797,7 @@ def _training_state(header: Mapping[str, Any], arrays: Arrays, features: Any) ->
         online=_online(header["online"]),
         reservoir=reservoir,
         scale=_scale(header),
+        missed=_missed(header),
     )
 
 

@@ -12,7 +12,7 @@ from seqpa.config.build import data_name, read_part_chunks
 from seqpa.data import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence.encode import FeatureEncoder
-from seqpa.training_run import TrainingRun
+from seqpa.training_run import TrainingOutcome, TrainingRun
 
 
 def run_of(
@@ -92,6 +92,11 @@ class StreamedRun(TrainingRun):
 
     def _training_text(self) -> TrainingFiles:
         return TrainingFiles(self.config)
+
+    def _finished(self) -> TrainingOutcome:
+        self._save_the_last()
+        self.tagger.end_learning()  # what has been learned is all that is needed from here on
+        return super()._finished()
 
     def _training_words(self) -> set[str]:
         encoder = self.tagger.trained_.source.encoder

@@ -16,13 +16,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seqpa import pages
+from seqpa.array_files import InPieces, read_file, write_file
 from seqpa.config import Config
 from seqpa.data import read
 from seqpa.errors import SeqpaError
-from seqpa.sequence import streamed
-from seqpa.sequence.budget import Budget, bytes_of, resident
-from seqpa.sequence.spill import ArrayFile
+from seqpa.sequence import streamed, tables
+from seqpa.sequence.budget import SPARE, Budget, bytes_of, resident
+from seqpa.sequence.encode import FeatureEncoder
+from seqpa.sequence.spill import ArrayFile, on_disk
 from seqpa.sequence.tagger import SequenceTagger
+from seqpa.sequence.weights import TrainingWeights
 from seqpa.streamed_run import StreamedRun, TrainingFiles, run_of
 
 MUCH = "1TB"
@@ -151,6 +155,213 @@ def test_a_state_goes_on_to_the_same_weights(
         other.fit(X[:80], y[:80])
 
 
+# Little room: everything grows in small steps and in place, and comes out the same
+
+
+class Told(Budget):
+    """A budget that has as much left as it is told, one number after the other."""
+
+    def __init__(self, left: list[float], refuses: bool = False) -> None:
+        super().__init__(10**9)
+        self.left = itertools.cycle(left)
+        self.refuses = refuses
+
+    def room(self) -> float:
+        return next(self.left)
+
+    def check(self, more: float, what: str, advice: str = "") -> None:
+        if self.refuses:
+            super().check(more, what, advice)
+
+
+def encoder_arrays(encoder: FeatureEncoder) -> dict[str, Any]:
+    return {name: array.tolist() for name, array in encoder.to_arrays()[0].items()}
+
+
+@given(left=st.lists(st.sampled_from([-(10.0**6), 0.0, 300.0, 10.0**4, 10.0**9]), min_size=1))
+@settings(max_examples=25, deadline=None)
+@pytest.mark.parametrize("cutoff", [1, 2])
+def test_tables_that_grow_by_what_is_left_hold_the_same(cutoff: int, left: list[float]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "_PIECE", 32)
+        patch.setattr(pages, "PIECE", 512)
+        encoders = [FeatureEncoder([*TEMPLATES, "word[-1]|word[0]|word[1]"]) for _ in range(2)]
+        for encoder, budget in zip(encoders, [None, Told(left)], strict=True):
+            X, y = some_text(80)
+            words, labels = [[w for own in part for w in own] for part in (X, y)]
+            lengths = [len(own) for own in X]
+            encoder.extend_transform([words[:5]], [5], labels[:5])
+            encoder.within(budget)
+            found = encoder.training_transform([words], lengths, labels, grow=True)
+            if cutoff > 1:
+                encoder.cutoff = cutoff
+                counts = [found.features, found.pair_features]
+                encoder.drop_rare([np.bincount(own).astype(np.uint32) for own in counts])
+                encoder.cutoff = 1
+            encoder.within(None)
+            encoder.put_on_disk(None)
+        plain, other = encoders
+        assert encoder_arrays(other) == encoder_arrays(plain)
+        # On disk they find the same, and they go on growing.
+        for words in (["w1", "w2", "w1ing"], ["new", "w1", "new"]):
+            found, expected = (e.extend_transform([words], [3], ["A", "B", "A"]) for e in encoders)
+            assert found.features.tolist() == expected.features.tolist()
+        assert encoder_arrays(other) == encoder_arrays(plain)
+
+
+class Tight(Budget):
+    """A budget that is for the numbers of some weights alone."""
+
+    def __init__(self, weights: TrainingWeights, most: int) -> None:
+        super().__init__(10**9)
+        self.weights = weights
+        self.most = most
+
+    def room(self) -> float:
+        each = 16 if self.weights.second_order else 12
+        return each * (self.most - sum(arrays_used(self.weights)))
+
+
+def arrays_used(weights: TrainingWeights) -> list[int]:
+    arrays = weights.to_arrays()
+    return [len(arrays[name]) for name in ("arena", "pair_arena") if name in arrays]
+
+
+@pytest.mark.parametrize("algorithm", ["pa-i", "arow"])
+@pytest.mark.parametrize("templates", [TEMPLATES, TEMPLATES[:3]])
+def test_weights_close_their_holes_before_they_are_refused(
+    algorithm: str, templates: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seqpa.sequence.weights._LEAST_FREE", 8)
+    monkeypatch.setattr("seqpa.sequence.weights._FROZEN", 50)
+    X, y = some_text(120)
+    tagger = SequenceTagger(templates, algorithm=algorithm)
+
+    def trained(most: int | None) -> TrainingWeights:
+        state, data, _ = tagger._data_in_memory(X, y, None, None)
+        weights = state.weights
+        if most is not None:
+            weights.within(Tight(weights, most))
+        learner = tagger.learner_for(state.labels)
+        order = np.arange(len(X))
+        for _ in range(4):
+            learner.epoch(weights, data.encoded, data.gold, order)
+        return weights
+
+    plain = trained(None)
+    used = sum(arrays_used(plain))
+    close = trained(used * 9 // 10)
+    assert sum(arrays_used(close)) <= used * 9 // 10
+    for ours, theirs in (
+        (close.freeze(True), plain.freeze(True)),
+        (close.freeze(False), plain.freeze(False)),
+    ):
+        assert ours.rows.tolist() == theirs.rows.tolist()
+        assert ours.arena.tobytes() == theirs.arena.tobytes()
+        assert ours.transitions.tobytes() == theirs.transitions.tobytes()
+        if theirs.pair_rows is not None:
+            assert ours.pair_rows.tolist() == theirs.pair_rows.tolist()
+            assert ours.pair_arena.tobytes() == theirs.pair_arena.tobytes()
+        assert ours.nonzero().tolist() == theirs.nonzero().tolist()
+    TrainingWeights.validate(close.to_arrays())
+    with pytest.raises(SeqpaError, match="and with the weights this process needs"):
+        trained(used // 10)
+
+
+def test_where_the_system_has_no_such_arrays_weights_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, most = pages.fresh, 10**5
+
+    def small(n: int, dtype: Any) -> Any:
+        if n > most:
+            raise OSError("no memory")
+        return real(n, dtype)
+
+    X, y = some_text(120)
+    params: dict[str, Any] = {"features": TEMPLATES, "epochs": 3, "random_state": 1}
+    plain = SequenceTagger(**params).fit(X, y)
+    monkeypatch.setattr("seqpa.sequence.weights._first_capacity", lambda n: 2000)
+    monkeypatch.setattr("seqpa.sequence.weights._LEAST_FREE", 8)
+    monkeypatch.setattr("seqpa.sequence.weights.fresh", small)
+    disk = SequenceTagger(memory=MUCH, **params).fit(X, y)
+    assert weights_of(disk) == weights_of(plain)
+    most = 2500
+    with pytest.raises(SeqpaError, match=r"the system has no memory for \d+ weights more"):
+        SequenceTagger(memory=MUCH, **params).fit(X, y)
+
+
+def test_learning_goes_on_after_training_within_memory(tmp_path: Path) -> None:
+    X, y = some_text(80)
+    params: dict[str, Any] = {"features": TEMPLATES, "epochs": 2, "random_state": 3}
+    taggers = [SequenceTagger(**params), SequenceTagger(memory=MUCH, **params)]
+    for i, tagger in enumerate(taggers):
+        tagger.fit(X, y)
+        tagger.partial_fit([["new", "w1"], ["w2ing"]], [["B", "D"], ["A"]])
+        tagger.learn_one(["newer", "w3"], ["A", "C"])
+        assert tagger.training_state_.weights.budget is None
+        # What was learned since is in no file from which pages could be read again.
+        tagger.save_state(tmp_path / f"{i}.state")
+        tagger.save(tmp_path / f"{i}.model")
+    assert weights_of(taggers[0]) == weights_of(taggers[1])
+    loaded = [SequenceTagger.load(tmp_path / f"{i}.model") for i in range(2)]
+    assert loaded[0].state_features_ == loaded[1].state_features_ == taggers[0].state_features_
+
+
+MEASURED = """
+import random, re, sys
+from pathlib import Path
+from seqpa import SequenceTagger
+rng = random.Random(1)
+X = [[f"w{rng.randrange(8000)}" for _ in range(10)] for _ in range(6000)]
+y = [["ABC"[len(w) % 3] if rng.random() < 0.9 else "A" for w in s] for s in X]
+tagger = SequenceTagger("pos", epochs=1, memory=int(sys.argv[1]), random_state=1)
+try:
+    tagger.fit(X, y)
+    tagger.save_state(sys.argv[2])
+    tagger.save(sys.argv[2])
+except Exception as error:
+    print(error)
+peak = re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())
+print(int(peak[1]) * 1024)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="resident memory as Linux tells it")
+def test_the_peak_stays_below_the_setting_and_little_more_is_asked_for(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+
+    def run(memory: int) -> list[str]:
+        command = [sys.executable, "-c", MEASURED, str(memory), str(tmp_path / "model")]
+        done = subprocess.run(command, capture_output=True, env=environment, text=True, check=True)
+        return done.stdout.splitlines()
+
+    (peak,) = run(10**12)
+    setting = int(1.25 * int(peak)) + SPARE  # which matters where there is little else
+    (less,) = run(setting)
+    assert int(less) <= setting
+    tight = int(0.8 * int(peak))
+    told, reached = run(tight)
+    assert told.startswith(f"memory is {-(-tight // 10**6)}MB, and with the ")
+    assert int(reached) <= tight
+
+
+def test_messages_tell_a_size_that_is_surely_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    have = 100 * 10**6
+    monkeypatch.setattr("seqpa.sequence.budget.resident", lambda: have)
+    budget = Budget(300 * 10**6)
+    budget.begin()
+    budget.check(100 * 10**6, "words")
+    budget.kept_back = 90 * 10**6
+    with pytest.raises(SeqpaError, match=r"^memory is 300MB, and with words this process needs"):
+        budget.check(100 * 10**6, "words")
+    # A quarter of the text has brought 206 MB: what is there and 824 MB, and a tenth beyond.
+    budget.share = 0.25
+    with pytest.raises(SeqpaError, match=r"needs 306MB: set memory to 1.1GB, or leave out rare"):
+        budget.check(100 * 10**6, "words")
+    budget.share, budget.later = 1.0, 10**9
+    with pytest.raises(SeqpaError, match=r"needs 306MB: set memory to 1.5GB, or leave out rare"):
+        budget.check(100 * 10**6, "words")
+
+
 # What is refused, and in which words
 
 
@@ -221,6 +432,64 @@ def test_an_array_on_disk_is_the_array(parts: list[list[int]], data: st.DataObje
     file.close()
 
 
+@given(sizes=st.lists(st.integers(0, 700), max_size=4), seed=st.integers(0, 9))
+@settings(max_examples=20, deadline=None)
+def test_arrays_in_pages_move_and_are_given_back(sizes: list[int], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "PIECE", 1024)
+        for size in sizes:
+            numbers = rng.integers(0, 9, 10 * size)
+            old, new = pages.fresh(len(numbers), np.int64), pages.fresh(2 * len(numbers), np.int64)
+            old[:] = numbers
+            pages.move(old, new)
+            assert new.tolist() == [*numbers.tolist(), *[0] * len(numbers)]
+            found = on_disk(new)
+            assert [n for piece in pages.slices(found) for n in piece.tolist()] == found.tolist()
+            assert found.tolist()[: len(numbers)] == numbers.tolist()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="resident memory as Linux tells it")
+def test_what_is_given_back_is_free() -> None:
+    before = resident()
+    array = pages.fresh(5 * 10**6, np.int64)
+    array[:] = 1
+    assert resident() - before > 35e6
+    pages.give_back(array[: 4 * 10**6])
+    assert resident() - before < 20e6
+    assert (array[4 * 10**6 :] == 1).all()
+    found = on_disk(array)
+    assert int(found.sum()) >= 10**6
+    for _ in pages.slices(found):
+        pass
+    assert resident() - before < 10e6
+
+
+def test_a_file_of_arrays_in_pieces_is_that_of_whole_ones(tmp_path: Path) -> None:
+    from safetensors.numpy import load_file
+
+    arrays: dict[str, Any] = {
+        "b": np.arange(7, dtype=np.float32),
+        "a": np.arange(12, dtype=np.int32).reshape(6, 2),
+        "none": np.zeros(0, np.int64),
+        "c": np.array([True, False]),
+        "t": np.frombuffer("é".encode(), np.uint8),
+        "strided": np.arange(10.0)[::3],
+    }
+    header = {"labels": ["é", '"'], "parameters": {}, "encoder": {}}
+    write_file(tmp_path / "whole", "model", header, arrays)
+    cut = {
+        name: InPieces(own.dtype, own.shape, lambda own=own: [own[:1], own[1:4], own[4:]])
+        for name, own in arrays.items()
+    }
+    write_file(tmp_path / "pieces", "model", header, cut)
+    assert (tmp_path / "pieces").read_bytes() == (tmp_path / "whole").read_bytes()
+    found, read_back = read_file(tmp_path / "whole", "model"), load_file(tmp_path / "whole")
+    for name, own in arrays.items():
+        assert found[1][name].tolist() == read_back[name].tolist() == own.tolist()
+        assert cut[name].whole().tolist() == own.tolist()
+
+
 def config_in(folder: Path, n: int = 300, **learner: Any) -> Config:
     X, y = some_text(n)
     lines = [
@@ -261,6 +530,32 @@ def test_a_run_from_files_makes_the_model_of_a_run_in_memory(tmp_path: Path) -> 
         corpus
     )
     plain.close()
+
+
+def test_a_run_goes_on_with_another_amount_of_memory(tmp_path: Path) -> None:
+    config = config_in(tmp_path)
+
+    def with_memory(memory: str | None) -> Config:
+        learner = config.learner.model_copy(update={"memory": memory})
+        return config.model_copy(update={"learner": learner})
+
+    whole = run_of(with_memory("500GB"))
+    told = [epoch.wrong_tokens for epoch in whole.epochs()]
+    whole.finish()
+    expected = weights_of(whole.tagger)
+    first = run_of(config, force=True)
+    next(first.epochs())
+    first.close()
+    with pytest.raises(SeqpaError, match=r"another configuration \(learner.memory was"):
+        run_of(with_memory(None), resume=True, force=True)
+    rest = run_of(with_memory("2TB"), resume=True, force=True)
+    assert [epoch.wrong_tokens for epoch in rest.epochs()] == told[1:]
+    rest.finish()
+    assert weights_of(rest.tagger) == expected
+    SequenceTagger(TEMPLATES, memory=MUCH).fit([["a"]], [["A"]]).save_state(tmp_path / "state")
+    small = SequenceTagger(TEMPLATES, memory="1MB")
+    with pytest.raises(SeqpaError, match=r"memory is 1MB, and with the saved state"):
+        small.load_state(tmp_path / "state")
 
 
 SLOW = """
@@ -322,6 +617,11 @@ def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
         f"or name another folder (learner.memory_folder)\n"
     )
     assert list((tmp_path / "spill").iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SeqpaError, match="name a writable folder"):
+        ArrayFile(np.int32, tmp_path / "nowhere")
 
 
 # Text from elsewhere

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from seqpa.errors import SeqpaError
 
@@ -94,6 +94,11 @@ def resident() -> int:
     return most if sys.platform == "darwin" else most * 1024
 
 
+# What else comes and goes: buffers of files, lists of words, what the heap keeps.
+SPARE = 16 * 10**6
+ADVICE = ", or leave out rare features (a higher cutoff, fewer templates)"
+
+
 class Budget:
     """A limit on the memory of this process.
 
@@ -101,6 +106,17 @@ class Budget:
     ----------
     limit : int
         Bytes.
+    folder : str, Path or None
+        Where files lie that spare memory; None for the system's folder of temporary files.
+
+    Attributes
+    ----------
+    kept_back : float
+        Bytes that what comes later will take for a moment, so that nothing else may take them.
+    share : float
+        How much of the work is done: what grows with it has grown so far.
+    later : float
+        Bytes that will be needed beyond that when the rest of the work comes, for messages.
 
     Examples
     --------
@@ -111,10 +127,19 @@ class Budget:
     seqpa.errors.SeqpaError: memory is 1MB, and with the words this process needs ...
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, folder: str | Path | None = None) -> None:
         self.limit = limit
+        self.folder = folder
+        self.kept_back = 0.0
+        self.later = 0.0
+        self.share = 1.0
+        self._base = resident()
 
-    def check(self, more: float, what: str, advice: str = "") -> None:
+    def room(self) -> float:
+        """How many bytes more the process may take."""
+        return self.limit - resident() - self.kept_back - SPARE
+
+    def check(self, more: float, what: str, advice: str = ADVICE) -> None:
         """Raise a SeqpaError if the process cannot take so much more.
 
         Parameters
@@ -126,9 +151,21 @@ class Budget:
         advice : str
             What else may help, for the message.
         """
-        needed = resident() + more
-        if needed > self.limit:
-            raise SeqpaError(
-                f"memory is {told_bytes(self.limit)}, and with {what} this process needs "
-                f"{told_bytes(needed)}: set memory to {told_bytes(1.25 * needed)}{advice}"
-            )
+        if more > self.room():
+            self.refuse(more, what, advice)
+
+    def refuse(self, more: float, what: str, advice: str = ADVICE) -> NoReturn:
+        """Raise the SeqpaError of `check`."""
+        needed = resident() + more + self.kept_back + SPARE
+        # Nothing grows faster than the text, or than the epochs go on: so this is surely enough.
+        growing = needed - self._base + self.later
+        enough = self._base + growing / min(max(self.share, 1e-3), 1.0)
+        raise SeqpaError(
+            f"memory is {told_bytes(self.limit)}, and with {what} this process needs "
+            f"{told_bytes(needed)}: set memory to {told_bytes(1.1 * enough)}{advice}"
+        )
+
+    def begin(self) -> None:
+        """What the process has now stays as it is: only what comes behind it grows."""
+        self._base = resident()
+        self.kept_back, self.later, self.share = 0.0, 0.0, 1.0

@@ -397,6 +397,20 @@ class ChainLearner:
             last = path if self.update == "prediction-based" else tools.own.guess
         return done, last[: int(lengths[order[-1]]) if len(order) else 0].copy()
 
+    def helpers(self, n_jobs: int) -> Helpers:
+        """Threads for epochs: so many with the one that trains, or none where nothing is decoded
+        ahead. They end with the block of `with`.
+
+        Parameters
+        ----------
+        n_jobs : int
+
+        Returns
+        -------
+        Helpers
+        """
+        return Helpers(n_jobs - 1 if self.lookahead != 1 else 0)
+
     def tools(self, weights: TrainingWeights, size: Size, again: bool, helpers: int = 0) -> Tools:
         """What training works with, for sentences of at most this size.
 

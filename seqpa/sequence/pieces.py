@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,15 +37,58 @@ def part(encoded: Encoded, run: slice) -> Encoded:
 
     indptr, features, values = cut_out(encoded.indptr, encoded.features, encoded.values)
     pairs = cut_out(encoded.pair_indptr, encoded.pair_features, encoded.pair_values)
-    return replace(
-        encoded,
-        starts=starts - begin,
-        indptr=indptr,
-        features=features,
-        values=values,
-        pair_indptr=pairs[0],
-        pair_features=pairs[1],
-        pair_values=pairs[2],
+    return Encoded(starts - begin, indptr, features, values, *pairs)
+
+
+def copied(encoded: Encoded) -> Encoded:
+    """All of the sentences, with arrays of their own."""
+    pair_indptr, pair_features = encoded.pair_indptr, encoded.pair_features
+    return Encoded(
+        encoded.starts.copy(),
+        encoded.indptr.copy(),
+        encoded.features.copy(),
+        None if encoded.values is None else encoded.values.copy(),
+        None if pair_indptr is None else pair_indptr.copy(),
+        None if pair_features is None else pair_features.copy(),
+        None if encoded.pair_values is None else encoded.pair_values.copy(),
+    )
+
+
+def taken(encoded: Encoded, which: Sequence[int]) -> Encoded:
+    """Some of the sentences, one after another, with arrays of their own.
+
+    >>> three = Encoded(np.array([0, 1, 3, 4]), np.array([0, 2, 3, 5, 6]), np.arange(6))
+    >>> some = taken(three, [0, 2])
+    >>> some.starts.tolist(), some.indptr.tolist(), some.features.tolist()
+    ([0, 1, 2], [0, 2, 3], [0, 1, 5])
+    """
+    if len(which) == len(encoded.starts) - 1 and list(which) == list(range(len(which))):
+        return copied(encoded)
+    begins, ends = encoded.starts[:-1][which].tolist(), encoded.starts[1:][which].tolist()
+
+    def parts_of(array: NDArray[Any], begins: Sequence[int], ends: Sequence[int]) -> NDArray[Any]:
+        cut = [array[begin:end] for begin, end in zip(begins, ends, strict=True)]
+        return np.concatenate([array[:0], *cut])
+
+    def parts(
+        indptr: NDArray[np.int64] | None,
+        features: NDArray[np.int32] | None,
+        values: NDArray[np.float32] | None,
+    ) -> tuple[Any, Any, Any]:
+        if indptr is None or features is None:
+            return None, None, None
+        edges = indptr[begins].tolist(), indptr[ends].tolist()
+        return (
+            np.append(0, np.cumsum(parts_of(np.diff(indptr), begins, ends))),
+            parts_of(features, *edges),
+            None if values is None else parts_of(values, *edges),
+        )
+
+    lengths = np.array(ends, np.int64) - np.array(begins, np.int64)
+    return Encoded(
+        np.append(0, np.cumsum(lengths)),
+        *parts(encoded.indptr, encoded.features, encoded.values),
+        *parts(encoded.pair_indptr, encoded.pair_features, encoded.pair_values),
     )
 
 

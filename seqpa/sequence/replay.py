@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from seqpa.errors import SeqpaError
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.learner import LARGEST
-from seqpa.sequence.pieces import joined, part
+from seqpa.sequence.pieces import copied, joined, taken
 
 CAPACITY = 1000
 _MOST = 10**6
@@ -38,6 +38,19 @@ class Kept(NamedTuple):
     encoded: Encoded
     gold: NDArray[np.int32]
     weight: float
+
+
+class _Several(NamedTuple):
+    """Sentences that came together."""
+
+    encoded: Encoded
+    gold: NDArray[np.int32]
+    weights: list[float]
+
+    def one(self, i: int) -> Kept:
+        """One of them, with arrays of its own: a view would keep all others in memory."""
+        begin, end = self.encoded.starts[i : i + 2].tolist()
+        return Kept(taken(self.encoded, [i]), self.gold[begin:end].copy(), self.weights[i])
 
 
 class Reservoir:
@@ -64,7 +77,8 @@ class Reservoir:
         self.rng = rng
         self.capacity = capacity
         self.seen = 0
-        self._kept: list[Kept] = []
+        # A sentence that came with many others is cut out when it is drawn.
+        self._kept: list[Kept | tuple[_Several, int]] = []
 
     @classmethod
     def beside(cls, rng: np.random.Generator) -> Reservoir:
@@ -86,11 +100,31 @@ class Reservoir:
         # What a later one of the same call replaces is not cut out at all.
         last = dict(zip(slots, offered, strict=True))
         self.seen += len(offered)
-        for slot in sorted(slot for slot in last if slot < self.capacity):
-            i = last[slot]
-            begin, end = int(encoded.starts[i]), int(encoded.starts[i + 1])
-            own = _copied(part(encoded, slice(i, i + 1)))
-            self._kept[slot : slot + 1] = [Kept(own, gold[begin:end].copy(), weights[i])]
+        kept = sorted(slot for slot in last if slot < self.capacity)
+        if not kept:
+            return
+        if len(sizes) == 1:  # online
+            self._kept[kept[0] : kept[0] + 1] = [Kept(copied(encoded), gold.copy(), weights[0])]
+            return
+        which = [last[slot] for slot in kept]
+        several = _Several(
+            taken(encoded, which),
+            np.concatenate([gold[encoded.starts[i] : encoded.starts[i + 1]] for i in which]),
+            [weights[i] for i in which],
+        )
+        for number, slot in enumerate(kept):
+            self._kept[slot : slot + 1] = [(several, number)]
+
+    def _one(self, slot: int) -> Kept:
+        """The sentence of a slot."""
+        found = self._kept[slot]
+        if not isinstance(found, Kept):
+            several, number = found
+            found = self._kept[slot] = several.one(number)
+        return found
+
+    def _all(self) -> list[Kept]:
+        return [self._one(slot) for slot in range(len(self._kept))]
 
     def _slots(self, n: int) -> list[int]:
         """Where the next n sentences go; from `capacity` on, nowhere."""
@@ -107,7 +141,7 @@ class Reservoir:
         """Tokens that are kept with this label are not labelled any more."""
         self._kept = [
             one._replace(gold=np.where(one.gold == label, np.int32(-1), one.gold))
-            for one in self._kept
+            for one in self._all()
         ]
 
     def draw(self, k: int) -> list[Kept]:
@@ -115,7 +149,7 @@ class Reservoir:
         if k == 0 or not self._kept:
             return []
         n = len(self._kept)
-        return [self._kept[i] for i in self.rng.choice(n, min(k, n), replace=False)]
+        return [self._one(int(i)) for i in self.rng.choice(n, min(k, n), replace=False)]
 
     # For the training state's file
 
@@ -123,7 +157,7 @@ class Reservoir:
         """All sentences; the generator, `seen` and `capacity` are saved apart."""
         if not self._kept:
             return {}
-        encoded, gold, weights = together(self._kept)
+        encoded, gold, weights = together(self._all())
         arrays = {name: getattr(encoded, name) for name in _FIELDS}
         arrays |= {"gold": gold, "weights": weights}
         return {name: array for name, array in arrays.items() if array is not None}
@@ -147,12 +181,8 @@ class Reservoir:
             raise _damaged("its size is impossible")
         if arrays:
             encoded, gold, weights = _checked(arrays, *sizes)
-            lengths = np.diff(encoded.starts)
-            ends = np.cumsum(lengths)
-            for i, end in enumerate(ends.tolist()):
-                own = gold[end - int(lengths[i]) : end].copy()
-                sentence = _copied(part(encoded, slice(i, i + 1)))
-                made._kept.append(Kept(sentence, own, float(weights[i])))
+            several = _Several(encoded, gold, weights.tolist())
+            made._kept = [(several, number) for number in range(len(weights))]
         if len(made) > min(capacity, seen):
             raise _damaged("it holds more sentences than there were")
         return made
@@ -167,13 +197,6 @@ def together(
         np.concatenate([own.gold for own in kept]),
         np.array([own.weight for own in kept]),
     )
-
-
-def _copied(encoded: Encoded) -> Encoded:
-    """With arrays of its own: a view would keep all sentences in memory."""
-    arrays = {name: getattr(encoded, name) for name in _FIELDS}
-    own: dict[str, Any] = {n: None if a is None else a.copy() for n, a in arrays.items()}
-    return Encoded(**own)
 
 
 def _damaged(what: str) -> SeqpaError:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa.errors import SeqpaError
+from seqpa.pages import FileMap, give_back, slices
 
 
 class ArrayFile:
@@ -57,13 +58,14 @@ class ArrayFile:
         ----------
         numbers : array
         """
-        numbers = np.ascontiguousarray(numbers, self._dtype)
-        rest = memoryview(numbers.reshape(-1).view(np.uint8).data)
-        try:
-            while len(rest):
-                rest = rest[self._file.write(rest) :]
-        except OSError as error:
-            raise self._unwritable(error) from None
+        numbers = np.ascontiguousarray(numbers, self._dtype).reshape(-1)
+        for piece in slices(numbers):
+            rest = memoryview(piece.view(np.uint8).data)
+            try:
+                while len(rest):
+                    rest = rest[self._file.write(rest) :]
+            except OSError as error:
+                raise self._unwritable(error) from None
         self._length += numbers.size
 
     def view(self, begin: int, end: int) -> NDArray[Any]:
@@ -82,7 +84,7 @@ class ArrayFile:
             return np.zeros(0, self._dtype)
         size = self._dtype.itemsize
         place = begin * size // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
-        mapped = mmap.mmap(
+        mapped = FileMap(
             self._file.fileno(), end * size - place, access=mmap.ACCESS_COPY, offset=place
         )
         return np.frombuffer(mapped, self._dtype, end - begin, begin * size - place)
@@ -105,7 +107,38 @@ class ArrayFile:
         self._file.close()
 
     def _unwritable(self, error: OSError) -> SeqpaError:
+        no_folder = isinstance(error, (FileNotFoundError, NotADirectoryError, PermissionError))
+        remedy = "name a writable folder" if no_folder else "make space, or name another folder"
         return SeqpaError(
-            f"{self._folder}: the training text cannot be kept there ({error.strerror}): make "
-            f"space, or name another folder (learner.memory_folder)"
+            f"{self._folder}: the training text cannot be kept there ({error.strerror}): {remedy} "
+            f"(learner.memory_folder)"
         )
+
+
+def on_disk(array: NDArray[Any], folder: str | Path | None = None) -> NDArray[Any]:
+    """An array of one dimension, mapped from a file of its own; its pages are given back.
+
+    Parameters
+    ----------
+    array : array
+        Of no use any more.
+    folder : str, Path or None
+        As for `ArrayFile`.
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> on_disk(np.array([3, 1, 4])).tolist()
+    [3, 1, 4]
+    """
+    file = ArrayFile(array.dtype, folder)
+    try:
+        file.append(array)
+        found = file.view(0, len(file))
+    finally:
+        file.close()
+    give_back(array)
+    return found

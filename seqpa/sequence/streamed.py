@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from seqpa._kernel import strings
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
+from seqpa.pages import fresh, move
 from seqpa.sequence.arguments import sentence_weights
 from seqpa.sequence.budget import Budget
 from seqpa.sequence.encode import Encoded, FeatureEncoder
@@ -81,6 +82,8 @@ class TextOnDisk:
     labels : {label: number}
         None has the number −1.
     seen : SeenText
+    bytes_a_word : int
+        What will be made of each distinct word when all are there.
 
     Examples
     --------
@@ -97,6 +100,7 @@ class TextOnDisk:
         self.words: list[dict[str, int]] = [{} for _ in self.columns]
         self.labels: dict[str | None, int] = {None: -1}
         self.seen = SeenText()
+        self.bytes_a_word = 0
         self.lengths = ArrayFile(np.int32, folder)
         self.gold = ArrayFile(np.int32, folder)
         self.cells = [ArrayFile(np.int32, folder) for _ in self.columns]
@@ -135,7 +139,8 @@ class TextOnDisk:
         for file, own in zip(self.cells, ids, strict=True):
             file.append(own)
         self.lengths.append(lengths)
-        self.budget.check(0, "the words of the text")
+        n_words = sum(map(len, self.words))
+        self.budget.check(self.bytes_a_word * n_words, "the words of the text", "")
 
     @staticmethod
     def _numbered(cells: list[str], known: dict[str, int]) -> NDArray[np.int32]:
@@ -205,6 +210,7 @@ def text_on_disk(
     algorithm: str,
     folder: str | Path | None,
     budget: Budget,
+    bytes_a_word: int = 0,
 ) -> TextOnDisk:
     """Read a text piece by piece.
 
@@ -217,7 +223,7 @@ def text_on_disk(
         The columns that are looked at.
     algorithm : str
         Weights of sentences need one that has a use for them.
-    folder, budget
+    folder, budget, bytes_a_word
         As for `TextOnDisk`.
 
     Returns
@@ -225,6 +231,7 @@ def text_on_disk(
     TextOnDisk
     """
     text = TextOnDisk(columns, folder, budget)
+    text.bytes_a_word = bytes_a_word
     if hasattr(X, "chunks"):
         if y is not None or sample_weight is not None:
             raise SeqpaError("a stream brings its own labels and weights: leave out y and weights")
@@ -340,6 +347,7 @@ class BlocksOnDisk:
         self._tables = [_Features(text.folder) for _ in range(1 + pairs)]
         self._block_tokens = block_tokens
         self._places: list[_Place] = []
+        self._epochs, self._scored, self._aside = 1, False, 0
         self.counts: list[NDArray[np.uint32]] = [np.zeros(0, np.uint32) for _ in self._tables]
 
     def add(self, encoded: Encoded, count: bool) -> None:
@@ -359,8 +367,9 @@ class BlocksOnDisk:
             if count:
                 n = int(features.max(initial=-1)) + 1
                 if n > len(self.counts[t]):
-                    larger = np.zeros(max(n, len(self.counts[t]) * 3 // 2), np.uint32)
-                    larger[: len(self.counts[t])] = self.counts[t]
+                    self._text.budget.check(4 * (n - len(self.counts[t])), "the features")
+                    larger = fresh(2 * n, np.uint32)  # pages of features to come cost nothing
+                    move(self.counts[t], larger)
                     self.counts[t] = larger
                 np.add.at(self.counts[t], features, 1)
 
@@ -482,8 +491,8 @@ class BlocksOnDisk:
         for i, following in pairwise([*blocks.tolist(), None]):
             if following is not None:
                 self.read_ahead(following)
-            self._check_memory(state)
             behind = 0 if total is None else total.sentences
+            self._allow(state, behind)
             with numbered_from(self._places[i].sentence):
                 done = self.block(i).one_pass(state, shuffle, self._told_behind(behind, train))
             total = done if total is None else total.plus(done)
@@ -498,11 +507,46 @@ class BlocksOnDisk:
         tell = progress
         return partial(train, progress=lambda done, _: tell(behind + done, self._text.n_sentences))
 
-    def _check_memory(self, state: TrainingState) -> None:
-        """A store that is full moves into a larger one; after an epoch all is written to a file."""
-        encoder = checked_encoder(state.source)
-        more = 2 * state.weights.nbytes + encoder.described_size()
-        self._text.budget.check(more, "the features and weights", ADVICE)
+    def keep_back(self, source: FeatureSource, epochs: int, scored: bool) -> None:
+        """See to it that there will be memory for an epoch, and for writing what it learned.
+
+        Parameters
+        ----------
+        source : FeatureSource
+            Knows all features.
+        epochs : int
+            How many epochs there will be.
+        scored : bool
+            Whether each is scored on a dev set.
+        """
+        budget, encoder = self._text.budget, checked_encoder(source)
+        self._epochs, self._scored = epochs, scored
+        budget.begin()
+        self._aside = max(encoder.described_size(), self._block_size())
+        if scored:
+            self._aside += encoder.composed_size()
+        budget.kept_back = self._aside
+        n_features = encoder.n_features + encoder.n_pair_features
+        budget.later = _LATER * n_features
+        budget.check(_ROW * n_features, "the features and weights")
+
+    def _allow(self, state: TrainingState, behind: int) -> None:
+        """Let the weights grow in the next block as far as there will be memory for all."""
+        budget, weights = self._text.budget, state.weights
+        done = state.epoch + behind / max(self._text.n_sentences, 1)
+        if done > 0:
+            budget.share, budget.later = done / max(self._epochs, 1), 0.0
+        budget.kept_back = self._aside + (weights.nbytes if self._scored else 0)
+        weights.allow()
+        budget.check(0, "the features and weights")
+
+    def _block_size(self) -> int:
+        """How many bytes the largest block takes, with what is made of it."""
+        sizes = [0]
+        for a, b in pairwise(self._places):
+            features = b.feature - a.feature + b.pair_feature - a.pair_feature
+            sizes.append(4 * features + 48 * (b.token - a.token) + 32 * (b.sentence - a.sentence))
+        return max(sizes)
 
     def offer(self, reservoir: Reservoir) -> None:
         """Let a reservoir keep some of the sentences.
@@ -514,14 +558,15 @@ class BlocksOnDisk:
         for i in range(len(self)):
             self.block(i).offer(reservoir)
 
+    def sample(self) -> TrainingData:
+        """Sentences that stand for all: the first block."""
+        return self.block(0)
+
     def close(self) -> None:
         """Remove the files, those of the text too."""
         for table in self._tables:
             table.close()
         self._text.close()
-
-
-ADVICE = ", or leave out rare features (a higher cutoff, fewer templates)"
 
 
 class _Features:
@@ -593,13 +638,20 @@ def encoded_on_disk(
             if column.functions:
                 column.learn(dict(words))
     spelled = [list(own) for own in text.words]
+    for own in text.words:  # the encoder has them now
+        own.clear()
     cutoff, encoder.cutoff = encoder.cutoff, 1  # what is rare in a piece need not be rare
     blocks = BlocksOnDisk(text, labels, encoder.pairs is not None, block_tokens)
+    budget = text.budget
+    budget.begin()
+    budget.kept_back = min(_PIECE_TOKENS, text.n_tokens) * (100 + 6 * len(encoder.templates))
+    encoder.within(budget)
     try:
         for fold in tags.folds():
             apart = tags.apart(fold)
             for sentences, tokens in text.pieces(fold, _PIECE_TOKENS):
-                text.budget.check(encoder.next_growth(_PIECE_TOKENS), "the features", ADVICE)
+                budget.share = tokens.stop / text.n_tokens
+                budget.later = _LATER * encoder.n_features
                 cells = [
                     list(map(own.__getitem__, file.view(tokens.start, tokens.stop).tolist()))
                     for own, file in zip(spelled, text.cells, strict=True)
@@ -608,15 +660,21 @@ def encoded_on_disk(
                 with numbered_from(sentences.start):
                     encoded = encoder.training_transform(cells, lengths, grow=grow, apart=apart)
                 blocks.add(encoded, grow and cutoff > 1)
+        encoder.cutoff = cutoff
+        if grow and cutoff > 1:
+            blocks.renumber(encoder.drop_rare(blocks.counts))
     finally:
         encoder.cutoff = cutoff
-    if grow and cutoff > 1:
-        text.budget.check(encoder.kept_size(), "the features", ADVICE)
-        blocks.renumber(encoder.drop_rare(blocks.counts))
-        blocks.counts = []
+        encoder.within(None)
+    encoder.put_on_disk(text.folder)
     blocks.lay_out()
-    text.budget.check(encoder.described_size(), "the features", ADVICE)
     return blocks
+
+
+# Bytes for each feature that weights take, and writing them: more than was ever seen; and those of
+# its row, before it has weights.
+_LATER = 100
+_ROW = 8
 
 
 def checked_encoder(source: FeatureSource) -> FeatureEncoder:

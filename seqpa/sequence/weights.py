@@ -8,8 +8,8 @@ The transitions between labels are a matrix.
 from __future__ import annotations
 
 import copy
-import mmap
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from seqpa._kernel.chain import FORBIDDEN
 from seqpa._kernel.store import Store
 from seqpa.errors import SeqpaError
+from seqpa.pages import PIECE, fresh, give_back, move, slices
+from seqpa.sequence.budget import Budget
 from seqpa.sequence.checks import (
     MAX_CLOCK,
     check_means,
@@ -27,6 +29,7 @@ from seqpa.sequence.checks import (
     largest,
 )
 from seqpa.sequence.encode import Encoded
+from seqpa.sequence.spill import ArrayFile
 
 Float32 = NDArray[np.float32]
 Int32 = NDArray[np.int32]
@@ -39,6 +42,11 @@ _NEVER_DENSE = 2**30
 _MAX_PAIRS = 2**24
 # A row's place in the arena is an int32.
 _MAX_CAPACITY = 2**31 - 1
+# Within a budget: so many numbers are free at the least behind those that are used,
+_LEAST_FREE = 2**14
+# so many features are frozen at a time, and holes are closed in so many runs through the rows.
+_FROZEN = 2**17
+_RUNS = 16
 
 
 def padded(n_labels: int) -> int:
@@ -119,9 +127,20 @@ class FrozenWeights:
                 total += sum(w * w for w in self.pair_feature_weights(f).values())
         return total
 
+    def let_go(self) -> None:
+        """Where the weights lie on disk: let go what was read of them."""
+        for array in (self.rows, self.arena, self.pair_rows, self.pair_arena):
+            if array is not None:
+                for _ in slices(array):
+                    pass
+
     def nonzero(self) -> NDArray[np.bool_]:
         """Which features have any weight."""
-        return self.rows[:, 1] != 0
+        found, at = np.empty(len(self.rows), np.bool_), 0
+        for rows in slices(self.rows):
+            np.not_equal(rows[:, 1], 0, out=found[at : at + len(rows)])
+            at += len(rows)
+        return found
 
     def feature_weights(self, feature: int) -> dict[int, float]:
         """Label index -> weight of one feature, zeros left out."""
@@ -165,6 +184,7 @@ class TrainingStore:
     """The arrays of a `Store` while it is trained, and the store over them.
 
     `row_buffer` holds `rows` and spare ones behind them, so that new features seldom move the old.
+    The store may know the beginning of the other arrays alone.
     """
 
     rows: NDArray[np.int32]
@@ -172,6 +192,9 @@ class TrainingStore:
     sums: NDArray[np.float64]
     gains: NDArray[np.float32]
     row_buffer: NDArray[np.int32]
+    width: int
+    dense: int
+    most: int
     store: Store
 
     @classmethod
@@ -185,19 +208,21 @@ class TrainingStore:
         used: int,
         width: int,
         dense: int,
+        most: int | None = None,
     ) -> TrainingStore:
-        """Over these very arrays, the first rows of the buffer."""
+        """Over these very arrays, the first rows of the buffer, `most` numbers or all."""
         rows = row_buffer[:n_rows]
+        most = len(arena) if most is None else most
         store = Store(
-            arena=arena,
-            sums=sums,
-            gains=gains,
+            arena=arena[:most],
+            sums=sums[:most],
+            gains=gains[:most],
             rows=rows,
             used=used,
             width=width,
             dense_at=dense,
         )
-        return cls(rows, arena, sums, gains, row_buffer, store)
+        return cls(rows, arena, sums, gains, row_buffer, width, dense, most, store)
 
     @classmethod
     def empty(
@@ -205,8 +230,8 @@ class TrainingStore:
     ) -> TrainingStore:
         """So many empty rows, in arrays for so many numbers."""
         capacity = _first_capacity(n_rows) if capacity is None else capacity
-        arena, sums = _fresh(capacity, np.float32), _fresh(capacity, np.float64)
-        gains = _fresh(capacity, np.float32) if second_order else _NO_GAINS
+        arena, sums = fresh(capacity, np.float32), fresh(capacity, np.float64)
+        gains = fresh(capacity, np.float32) if second_order else _NO_GAINS
         return cls.over(
             np.zeros((n_rows, 2), np.int32), n_rows, arena, sums, gains, 0, width, dense
         )
@@ -217,8 +242,60 @@ class TrainingStore:
         if n_rows > len(buffer):
             buffer = np.zeros((max(n_rows, 2 * len(buffer)), 2), np.int32)
             buffer[: len(self.rows)] = self.rows
+        arrays = self.arena, self.sums, self.gains
         used = self.store.get_used()
-        return self.over(buffer, n_rows, self.arena, self.sums, self.gains, used, width, dense)
+        return self.over(buffer, n_rows, *arrays, used, width, dense, self.most)
+
+    @property
+    def free(self) -> int:
+        """How many numbers more the store may use."""
+        return self.most - self.store.get_used()
+
+    def limited(self, most: float) -> TrainingStore:
+        """The same arrays, of which the store may use so many numbers, and what it uses now."""
+        used = self.store.get_used()
+        may_use = min(max(int(most), used), len(self.arena))
+        arrays = self.arena, self.sums, self.gains
+        return self.over(
+            self.row_buffer, len(self.rows), *arrays, used, self.width, self.dense, may_use
+        )
+
+    def enlarged(self, capacity: int, second_order: bool) -> TrainingStore:
+        """The weights in arrays for so many numbers, in the same places; what the old arrays held
+        is given back meanwhile.
+
+        A system that promises no more memory than it has may refuse such arrays: then they are as
+        large as it allows, or the old ones.
+        """
+        used, rows = self.store.get_used(), (self.row_buffer, len(self.rows))
+        while capacity > len(self.arena):
+            try:
+                arena, sums = fresh(capacity, np.float32), fresh(capacity, np.float64)
+                gains = fresh(capacity, np.float32) if second_order else _NO_GAINS
+                break
+            except OSError:
+                capacity //= 2
+        else:
+            return self
+        move(self.arena[:used], arena)
+        move(self.sums[:used], sums)
+        if second_order:
+            move(self.gains[:used], gains)
+        return self.over(*rows, arena, sums, gains, used, self.width, self.dense)
+
+    def close_holes(self) -> None:
+        """Move all rows to the beginning of the arrays, in place; give back what gets free."""
+        used = self.store.get_used()
+        starts, sizes = self.rows[:, 0], self.rows[:, 1]
+        at, run = 0, used // _RUNS + 1
+        for begin in range(0, used, run):
+            here = (starts >= begin) & (starts < begin + run)
+            found = np.flatnonzero(here & (sizes != 0))
+            at = self.store.close_holes(found[np.argsort(starts[found], kind="stable")], at)
+        for own in (self.arena, self.sums, self.gains):
+            own[at:used] = 0
+            give_back(own[at:used])
+        self.store.set_used(at)
 
     @classmethod
     def copied(
@@ -260,6 +337,24 @@ class TrainingStore:
         arena.resize(used, refcheck=False)  # in place: pages behind it were never touched
         return rows, arena
 
+    def frozen_on_disk(
+        self, T: float, n_labels: int, width: int, folder: str | Path | None
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """`frozen` of all features, mapped from files without a name in a folder."""
+        n = len(self.rows)
+        all_rows, all_weights = ArrayFile(np.int32, folder), ArrayFile(np.float32, folder)
+        try:
+            for begin in range(0, n, _FROZEN):
+                features = np.arange(begin, min(begin + _FROZEN, n), dtype=np.int32)
+                rows, arena = self.frozen(T, n_labels, width, features)
+                rows[:, 0] += len(all_weights)
+                all_rows.append(rows)
+                all_weights.append(arena)
+            return all_rows.view(0, 2 * n).reshape(-1, 2), all_weights.view(0, len(all_weights))
+        finally:
+            all_rows.close()
+            all_weights.close()
+
     def to_arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
         """What `from_arrays` needs, by names with this prefix."""
         used = self.store.get_used()
@@ -273,8 +368,9 @@ class TrainingStore:
         cls, arrays: dict[str, NDArray[Any]], prefix: str, width: int, dense: int
     ) -> TrainingStore:
         """The inverse of `to_arrays`, with copies."""
-        rows, arena, sums, gains = (
-            arrays[f"{prefix}{name}"].copy() for name in ("rows", "arena", "sums", "gains")
+        rows = arrays[f"{prefix}rows"].copy()
+        arena, sums, gains = (
+            _copied(arrays[f"{prefix}{name}"]) for name in ("arena", "sums", "gains")
         )
         return cls.over(rows, len(rows), arena, sums, gains, len(arena), width, dense)
 
@@ -303,6 +399,10 @@ class TrainingWeights:
 
     More features and labels come with `resized`, which gives new weights and leaves these as they
     are; `grow` gives a full store more memory. Nothing is forgotten.
+
+    Within a budget (`within`) the weights have all pages that they may ever touch from the
+    beginning, and are never in memory twice: `allow` says how far they may grow now, `grow` closes
+    the holes between rows before it refuses, and frozen weights lie on disk.
     """
 
     def __init__(
@@ -315,6 +415,7 @@ class TrainingWeights:
         check_labels(n_labels, n_pair_features)
         self.n_labels = n_labels
         self.second_order = second_order
+        self.budget: Budget | None = None
         self.clock_array = np.zeros(1)  # which the kernel moves on
         width = padded(n_labels)
         self.transitions = np.zeros((n_labels, width), np.float32)
@@ -349,9 +450,20 @@ class TrainingWeights:
     @property
     def nbytes(self) -> int:
         """About how many bytes the weights take, without what is free for more."""
-        stores = [self._single, *([self._pairs] if self._pairs else [])]
-        each = 16 if self.second_order else 12
-        return sum(each * own.store.get_used() + own.rows.nbytes for own in stores)
+        each = self._bytes_each
+        return sum(each * own.store.get_used() + own.rows.nbytes for own in self._both().values())
+
+    @property
+    def _bytes_each(self) -> int:
+        return 16 if self.second_order else 12
+
+    def _both(self) -> dict[str, TrainingStore]:
+        """The stores by the names of their attributes."""
+        return {
+            name: own
+            for name, own in (("_single", self._single), ("_pairs", self._pairs))
+            if own is not None
+        }
 
     def stores(self) -> tuple[Store, Store | None]:
         """The kernel's stores over these very arrays: single features, and label pairs'."""
@@ -359,8 +471,55 @@ class TrainingWeights:
 
     def grow(self) -> tuple[Store, Store | None]:
         """Give full stores three times of what they hold, without holes; the new ones."""
-        self._move(self.n_labels, self.n_features, self.n_pair_features or 0)
+        if self.budget is not None:
+            self._take_more(self.budget)
+        else:
+            self._move(self.n_labels, self.n_features, self.n_pair_features or 0)
         return self.stores()
+
+    def within(self, budget: Budget) -> None:
+        """Stay within a budget from now on."""
+        self.budget = budget
+        capacity = min(int(budget.limit) // self._bytes_each, _MAX_CAPACITY)
+        for name, own in self._both().items():
+            setattr(self, name, own.enlarged(capacity, self.second_order))
+        self.allow()
+
+    def allow(self) -> None:
+        """Let the weights grow by what the budget has left now."""
+        if self.budget is None:
+            return
+        stores = self._both()
+        if self.budget.room() < 0:
+            for own in stores.values():
+                own.close_holes()
+        more = self.budget.room() / self._bytes_each / len(stores)
+        for name, own in stores.items():
+            setattr(self, name, own.limited(own.store.get_used() + more))
+
+    def _take_more(self, budget: Budget) -> None:
+        self.allow()
+        if all(map(_is_roomy, self._both().values())):
+            return
+        for own in self._both().values():
+            own.close_holes()
+        self.allow()
+        for name, own in self._both().items():
+            if _is_roomy(own):
+                continue
+            least = _least_free(own)
+            if own.most < len(own.arena):
+                budget.refuse(self._bytes_each * least, "the weights")
+            # Where there were no arrays for all that the budget has.
+            budget.check(self._bytes_each * least, "the weights")
+            capacity = min(len(own.arena) * 5 // 4 + least, _MAX_CAPACITY)
+            larger = own.enlarged(capacity, self.second_order)
+            if not _is_roomy(larger):
+                raise SeqpaError(
+                    f"the system has no memory for {least} weights more: end other programs, "
+                    f"or leave out rare features (a higher cutoff, fewer templates)"
+                )
+            setattr(self, name, larger)
 
     def resized(
         self, n_labels: int, n_features: int, n_pair_features: int | None
@@ -453,7 +612,7 @@ class TrainingWeights:
             done = getattr(self, table).store.scatter(features, labels, amounts, clock, done)
             if done == len(features):
                 return
-            self._move(self.n_labels, self.n_features, self.n_pair_features or 0)
+            self.grow()
 
     def freeze(self, average: bool) -> FrozenWeights:
         """The weights for tagging: the last ones, or their mean over all sentences seen."""
@@ -482,7 +641,7 @@ class TrainingWeights:
         self.transition_sums *= share
         for own in (self._single, self._pairs):
             if own is not None:
-                own.sums[:] *= share
+                own.sums[: own.store.get_used()] *= share
 
     def averaged_over(self, average: bool) -> float:
         """The T of the means w − sum/T, 0 for the last weights."""
@@ -493,7 +652,7 @@ class TrainingWeights:
     ) -> FrozenWeights:
         K = self.n_labels
         T = self.averaged_over(average)
-        rows, arena = self._single.frozen(T, K, padded(K), features)
+        rows, arena = self._frozen_store(self._single, T, K, padded(K), features)
         transitions = self.transitions[:, :K].astype(np.float64)
         if T > 0:
             transitions -= self.transition_sums[:, :K] / T
@@ -501,8 +660,15 @@ class TrainingWeights:
         pair_rows = pair_arena = None
         if self._pairs is not None:
             width = K * padded(K)
-            pair_rows, pair_arena = self._pairs.frozen(T, width, width, pair_features)
+            pair_rows, pair_arena = self._frozen_store(self._pairs, T, width, width, pair_features)
         return FrozenWeights(K, rows, arena, transitions.astype(np.float32), pair_rows, pair_arena)
+
+    def _frozen_store(
+        self, store: TrainingStore, T: float, n_labels: int, width: int, features: Int32 | None
+    ) -> tuple[Int32, Float32]:
+        if self.budget is None or features is not None:
+            return store.frozen(T, n_labels, width, features)
+        return store.frozen_on_disk(T, n_labels, width, self.budget.folder)
 
     @classmethod
     def thawed(cls, frozen: FrozenWeights, second_order: bool = False) -> TrainingWeights:
@@ -592,12 +758,20 @@ def _first_capacity(n_rows: int) -> int:
     return min(max(2**16, 32 * n_rows), 2**25)
 
 
-def _fresh(n: int, dtype: Any) -> NDArray[Any]:
-    """Zeros in pages of their own, which go back to the system as soon as the array goes: what
-    lies on the common heap often stays with the process when a store has grown."""
-    size = np.dtype(dtype).itemsize * n
-    if hasattr(mmap, "MAP_PRIVATE"):  # not shared with processes that are forked later
-        pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    else:
-        pages = mmap.mmap(-1, size)
-    return np.frombuffer(pages, dtype)
+def _least_free(store: TrainingStore) -> int:
+    """How many numbers a store is given at least: enough for any row, and so many that growing does
+    not become what it is busy with."""
+    return max(_LEAST_FREE, 4 * store.width, store.store.get_used() // 64)
+
+
+def _is_roomy(store: TrainingStore) -> bool:
+    return store.free >= _least_free(store)
+
+
+def _copied(array: NDArray[Any]) -> NDArray[Any]:
+    """A copy, in pages of its own if it is large."""
+    if array.nbytes < PIECE:
+        return array.copy()
+    made = fresh(len(array), array.dtype)
+    made[:] = array
+    return made
