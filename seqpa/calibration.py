@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqpa.errors import SeqpaError
-from seqpa.schemes import Span, marks_spans, spans
+from seqpa.schemes import OUTSIDE, Span, marks_spans, spans
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -175,7 +175,7 @@ def selective_accuracy(
 
 
 def selective(
-    gold: Sequence[Sequence[str]],
+    gold: Sequence[Sequence[str | None]],
     predicted: Sequence[Sequence[str]],
     confidence: ArrayLike,
     points: int = 20,
@@ -185,6 +185,7 @@ def selective(
     Parameters
     ----------
     gold, predicted : lists of label lists
+        Tokens whose right label is None, since nobody knows it, are left out.
     confidence : (sentences,) array
         How sure the tagger is of each: `sentence_confidence`, or any other numbers.
     points : int
@@ -211,9 +212,11 @@ def selective(
         )
     if not len(gold):
         raise SeqpaError("there is no sentence to score")
-    of_spans = marks_spans([label for labels in gold for label in labels])
+    of_spans = marks_spans([label for labels in gold for label in labels if label is not None])
     counts = np.zeros((len(gold), 3), np.int64)
-    for i, (right, own) in enumerate(zip(gold, predicted, strict=True)):
+    for i, both in enumerate(zip(gold, predicted, strict=True)):
+        known = [(a, b) for a, b in zip(*both, strict=True) if a is not None]
+        right, own = [a for a, _ in known], [b for _, b in known]
         if of_spans:
             a, b = set(spans(right)), set(spans(own))
             counts[i] = len(a & b), len(b), len(a)
@@ -231,13 +234,14 @@ def selective(
 
 
 def token_outcomes(
-    gold: Sequence[Sequence[str]], told: Sequence[Sequence[tuple[str, float]]]
+    gold: Sequence[Sequence[str | None]], told: Sequence[Sequence[tuple[str, float]]]
 ) -> tuple[Floats, Bools]:
     """The probability of each predicted label, and whether it is right.
 
     Parameters
     ----------
     gold : list of label lists
+        Tokens whose right label is None, since nobody knows it, are left out.
     told : list of lists of (label, probability)
         As `SequenceTagger.predict_with_probability` tells them.
 
@@ -245,21 +249,31 @@ def token_outcomes(
     -------
     probabilities : (tokens,) array
     correct : (tokens,) array of bool
+
+    Examples
+    --------
+    >>> token_outcomes([["A", None, "B"]], [[("A", 0.9), ("A", 0.6), ("A", 0.5)]])
+    (array([0.9, 0.5]), array([ True, False]))
     """
     pairs = [
         (probability, label == right)
         for labels, own in zip(gold, told, strict=True)
         for right, (label, probability) in zip(labels, own, strict=True)
+        if right is not None
     ]
     return _apart(pairs)
 
 
-def span_outcomes(gold: Sequence[Sequence[str]], told: Sequence[Any]) -> tuple[Floats, Bools]:
+def span_outcomes(
+    gold: Sequence[Sequence[str | None]], told: Sequence[Any]
+) -> tuple[Floats, Bools]:
     """The probability of each predicted span, and whether it is right: type and both ends.
 
     Parameters
     ----------
     gold : list of label lists
+        None where nobody knows the right label: spans in which there is one, or which end beside
+        one, are left out.
     told : list of lists of SpanProbability
         As `SequenceTagger.predict_proba_spans` tells them.
 
@@ -275,8 +289,12 @@ def span_outcomes(gold: Sequence[Sequence[str]], told: Sequence[Any]) -> tuple[F
     """
     pairs = []
     for labels, own in zip(gold, told, strict=True):
-        right: set[Span] = set(spans(labels))
-        pairs += [(found[3], tuple(found[:3]) in right) for found in own]
+        right: set[Span] = set(spans([OUTSIDE if label is None else label for label in labels]))
+        pairs += [
+            (found[3], tuple(found[:3]) in right)
+            for found in own
+            if None not in labels[max(found[1] - 1, 0) : found[2] + 1]
+        ]
     return _apart(pairs)
 
 

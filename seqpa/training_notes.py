@@ -12,6 +12,9 @@ from seqpa.sequence.presets import preset
 from seqpa.sequence.templates import parse
 from seqpa.sequence.training import only_elsewhere
 
+# What looks at a file of words, by the key that names it.
+_TEMPLATE = {"lexicons": 'lexicon("{}")[0]', "clusters": 'cluster("{}", 4)[0]'}
+
 
 def notes_on(config: Config, columns: Sequence[str]) -> list[str]:
     """Lexicons and clusters that no template looks at, whether their files are there or not; and
@@ -52,12 +55,14 @@ def notes_on(config: Config, columns: Sequence[str]) -> list[str]:
             if name not in used:
                 path = config.path("features", kind, name)
                 missing = "" if path.exists() else f", and there is no file {path}"
-                told.append(f"features.{kind}.{name}: no template names it{missing}")
+                remedy = f"""; add '{_TEMPLATE[kind].format(name)}' to features.templates"""
+                told.append(f"features.{kind}.{name}: no template names it{missing or remedy}")
     learner = config.learner
     if learner.n_jobs > 1 and learner.lookahead == 1:
         told.append(
             f"learner.n_jobs is {learner.n_jobs}, but with lookahead: 1 each sentence waits for "
-            f"the one before it: threads help tagging alone; lookahead: auto trains on them"
+            f"the one before it: threads help encode a large text, and tag; "
+            f"lookahead: auto trains on them"
         )
     return told
 

@@ -136,8 +136,9 @@ class Outputs:
             "the checkpoint": self.checkpoint,
             "the checkpoint's history": self.progress,
         }
+        inputs = inputs_of(self._config)
         try:
-            check_apart(inputs_of(self._config), outputs)
+            check_apart(inputs, outputs)
         except SeqpaError as error:
             name = str(error).split(" ", 1)[0]
             loc = name.split(".") if name in outputs else ["output", "model"]

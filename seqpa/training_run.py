@@ -373,8 +373,12 @@ class TrainingRun:
 
     def _load_checkpoint(self) -> None:
         told = read_json(self.outputs.progress)
-        if told.get("config") != self._told()["config"]:
-            changed = first_difference(told.get("config"), self._told()["config"])
+        own = self._told()["config"]
+        with suppress(KeyError, TypeError, AttributeError):
+            if own["learner"]["memory"] and told["config"]["learner"]["memory"]:
+                own["learner"]["memory"] = told["config"]["learner"]["memory"]  # changes nothing
+        if told.get("config") != own:
+            changed = first_difference(told.get("config"), own)
             raise SeqpaError(
                 f"{self.checkpoint}: was made with another configuration ({changed}): resume with "
                 "the same, or train afresh with --force"

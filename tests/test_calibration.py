@@ -204,6 +204,21 @@ def test_selective_scores_are_those_of_evaluate() -> None:
     assert expected_calibration_error(probabilities, right) < 0.1
 
 
+def test_labels_that_nobody_knows_are_left_out() -> None:
+    gold = [["B-x", None, "O", "B-y"], [None, "O"], ["B-x", "I-x", "O"]]
+    found = [["B-x", "I-x", "O", "B-x"], ["B-x", "O"], ["B-x", "I-x", "O"]]
+    told = [[(label, 0.5) for label in own] for own in found]
+    assert token_outcomes(gold, told)[1].tolist() == [True, True, False, True, *[True] * 3]
+    spans = [[("x", 0, 2, 0.9), ("x", 3, 4, 0.8)], [("x", 0, 1, 0.7)], [("x", 0, 2, 0.6)]]
+    probabilities, right = span_outcomes(gold, spans)
+    assert probabilities.tolist() == [0.8, 0.6]
+    assert right.tolist() == [False, True]
+    everything = selective(gold, found, [0.3, 0.2, 0.1], points=1)[-1]
+    known = [["B-x", "O", "B-y"], ["O"], ["B-x", "I-x", "O"]]
+    scored = [["B-x", "O", "B-x"], ["O"], ["B-x", "I-x", "O"]]
+    assert everything.score == evaluate(known, scored).span_micro.f1
+
+
 def test_bad_numbers_are_told() -> None:
     with pytest.raises(SeqpaError, match="no number from 0 to 1"):
         reliability([1.5], [True])

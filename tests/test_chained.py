@@ -149,6 +149,33 @@ def test_a_tagger_may_look_at_a_column_before_it(news: Corpus, pos: SequenceTagg
         outer.fit(labels)
 
 
+def test_how_far_taggers_look_adds_up(news: Corpus, pos: SequenceTagger) -> None:
+    """A column that looks elsewhere may be one that is looked at elsewhere."""
+    words = Corpus(("word",), [news.columns[0]], news.lengths, news.columns[1])
+    wide = SequenceTagger(["word[0]", "elsewhere(number)"], epochs=1, random_state=1).fit(words)
+    names = SequenceTagger(["elsewhere(pos, 1)"], COLUMNS, epochs=1, random_state=1).fit(news)
+
+    def hops(*templates: str, **taggers: SequenceTagger) -> tuple[int, ...]:
+        outer = SequenceTagger(
+            ["word[0]", *templates],
+            ("word", *taggers),
+            taggers=taggers,
+            jackknife=0,
+            epochs=1,
+            random_state=1,
+        )
+        outer.fit(Corpus(("word",), [news.columns[0]], news.lengths, news.labels)[:50])
+        assert outer.reach_ == sum(outer.hops_)
+        return outer.hops_
+
+    assert (pos.hops_, wide.hops_, names.hops_) == ((), (1000,), (1000,))
+    assert hops("pos[0]", pos=pos) == ()
+    assert hops("pos[0]", pos=wide) == (1000,)
+    assert hops("elsewhere(pos, 1)", pos=wide) == (1000, 1000)
+    assert hops("names[0]", pos=wide, names=names) == (1000, 1000)
+    assert hops("names[0]", pos=pos, names=names) == (1000,)
+
+
 def test_it_learns_online(news: Corpus, pos: SequenceTagger, tmp_path: Path) -> None:
     tagger = names_tagger(pos, average=False)
     for tokens, labels in zip(news.split(news.columns[0]), news.y, strict=True):

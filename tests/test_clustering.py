@@ -132,6 +132,11 @@ def test_the_order_of_the_text_does_not_matter() -> None:
     assert learn_clusters(sentences, 5, 1) == learn_clusters(iter(shuffled), 5, 1)
 
 
+def test_a_text_is_no_list_of_words() -> None:
+    with pytest.raises(SeqpaError, match="a sentence is the text 'so it is': give a list"):
+        learn_clusters(["so it is"])
+
+
 def test_progress_is_told() -> None:
     told: list[tuple[int, float, int]] = []
     found = learn_clusters([list("abcabcab")] * 3, 2, 1, progress=lambda *at: told.append(at))
@@ -156,7 +161,14 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress(text.encode()))
     out = tmp_path / "clusters.txt"
     command = ["cluster", str(tmp_path / "a.txt"), str(tmp_path / "b.txt.gz"), "-o", str(out)]
-    assert main([*command, "--clusters", "3", "--lower"]) == 0
+    nowhere = [*command[:-1], str(tmp_path / "a.txt" / "x.txt")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("seqpa.sequence.clustering.learn_clusters", None)  # not even begun
+        assert main(nowhere) == 2
+    assert "a.txt" in capsys.readouterr().err
+    assert main([*command, "--clusters", "3", "--lower", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main([*command, "--clusters", "3", "--lower", "--force"]) == 0
     assert "40 sentences, 160 tokens: 7 words in 3 clusters" in capsys.readouterr().err
     paths = Clusters.read(out).paths
     assert set(paths) == {"the", "a", "dog", "cat", "ran", "sat", "."}

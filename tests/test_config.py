@@ -53,7 +53,7 @@ def config_file(folder: Path, text: str) -> Path:
         ("data: {train: a}\ncost: {kind: matrix}\n", 2, "needs either file or table"),
         ("data: {train: a}\ncost: {kind: python}\n", 2, "needs function"),
         ("data: {train: a}\ncost: {kind: python, function: f}\n", 2, "package.module:function"),
-        ("data: {train: a}\ncost: {file: x}\n", 2, "hamming has no use for file"),
+        ("data: {train: a}\ncost: {file: x}\n", 2, "auto has no use for file"),
         ("data: {train: a}\ndecoding: {constraints: boi}\n", 2, "did you mean 'bio'?"),
         ("data: {train: a}\ndecoding: {constraints: {forbiden: []}}\n", 2, "'forbidden'?"),
         ("data: {train: a}\ndecoding:\n  constraints: {forbidden: [[x]]}\n", 3, "1 items: 2 are"),
@@ -137,6 +137,8 @@ def test_set(tmp_path: Path, setting: str, check: object) -> None:
         ("learner.C={", "not YAML"),
         ("learner.C=x", "expected a number"),
         ("data.train.x=1", "data.train is no section"),
+        ("learner.lookahead=many", "learner.lookahead is 'many': expected a number, or auto"),
+        ("learner.lookahead=300", "learner.lookahead is 300: it must be at most 256"),
     ],
 )
 def test_a_wrong_setting_names_itself(tmp_path: Path, setting: str, message: str) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sequence_cases import TAGS, TEMPLATES, WORDS, weights
 
 from seqpa import SeqpaError, SequenceTagger
+from seqpa.cli import main
 from seqpa.config import load_config
 from seqpa.data import Corpus
 from seqpa.training_run import TrainingRun
@@ -202,7 +203,9 @@ def test_training_goes_on_with_the_same_weights_of_sentences_only(tmp_path: Path
 # Files
 
 
-def test_a_mark_in_a_file_stands_for_no_label(tmp_path: Path) -> None:
+def test_a_mark_in_a_file_stands_for_no_label(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     y = hidden(0.4)
     lines = [
         "".join(f"{w} {label or '?'}\n" for w, label in zip(tokens, labels, strict=True))
@@ -220,6 +223,12 @@ def test_a_mark_in_a_file_stands_for_no_label(tmp_path: Path) -> None:
     run.finish()
     assert run.tagger.classes_ == ["D", "N", "V"]
     assert weights(run.tagger) == weights(tagger().fit(Corpus.from_sentences(X), y))
+    # `seqpa evaluate` knows the mark, too.
+    assert main(["evaluate", str(tmp_path / "m.safetensors"), str(tmp_path / "a.conll")]) == 0
+    known = sum(label is not None for labels in y for label in labels)
+    told = capsys.readouterr()
+    assert f"({known} tokens)" in told.out
+    assert "?" not in told.out + told.err
     with pytest.raises(SeqpaError, match="all labels"):
         TrainingRun(load_config(tmp_path / "c.yaml"), with_certificate=True)
     with pytest.raises(SeqpaError, match="leave out scheme or unlabelled"):

@@ -19,7 +19,7 @@ from seqpa.data import read
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.schemes import spans
-from seqpa.sequence import votes
+from seqpa.sequence import elsewhere, stages, votes
 from seqpa.sequence.folds import contiguous_folds
 from seqpa.sequence.stages import FOLDS
 from seqpa.sequence.streams import in_context
@@ -171,6 +171,35 @@ def test_a_stream_gives_the_same_labels_however_it_is_cut(tagger):
         for _, around, own in in_context(pieces, tagger.reach_):
             found += tagger.predict(around)[own]
         assert found == whole
+
+
+def test_sentences_at_the_edge_of_a_window_are_looked_at_as_a_whole(monkeypatch):
+    """Votes count labels of sentences that the window cuts, whose other words look further."""
+    for module in (elsewhere, votes, stages):
+        monkeypatch.setattr(module, "WINDOW", 10)
+    draw = random.Random(1)
+
+    def noise(n):
+        lengths = [draw.randint(2, 12) for _ in range(n)]
+        words = ["Aa", "Bb", "Cc", "Dd", "e", "f"]
+        labels = ["B-x", "I-x", "B-y", "I-y", "O"]
+        return [draw.choices(words, k=k) for k in lengths], [
+            draw.choices(labels, k=k) for k in lengths
+        ]
+
+    templates = ["word[0]", "elsewhere(lower, -1)", "elsewhere(lower, 1)"]
+    tagger = SequenceTagger(templates, random_state=2, epochs=3, C=0.5, stages=2)
+    tagger.fit(*noise(300))
+    assert (tagger.reach_, tagger.hops_) == (20, (10, 10))
+    corpus = Corpus.from_sentences(noise(600)[0])
+    pieces = [corpus[i : i + 1] for i in range(len(corpus))]
+
+    def in_pieces(*hops):
+        return [tagger.predict(seen)[own][0] for _, seen, own in in_context(pieces, *hops)]
+
+    whole = tagger.predict(corpus)
+    assert in_pieces(*tagger.hops_) == whole
+    assert in_pieces(tagger.reach_) != whole  # the text is one that can tell
 
 
 def test_training_goes_on_from_a_state_to_the_same_bits(tmp_path):

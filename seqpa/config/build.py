@@ -8,12 +8,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from seqpa.config.schema import Config
 from seqpa.config.yaml_lines import read_mapping
 from seqpa.core.costs import Hierarchy
 from seqpa.data import Corpus, read, read_chunks
+from seqpa.data.labels import with_gaps
 from seqpa.data.remote import is_address
 from seqpa.data.several import files_of
 from seqpa.errors import SeqpaError, did_you_mean
@@ -97,32 +98,6 @@ def _scheme_of_constraints(config: Config) -> str | None:
     """The scheme in which only legal labels can be learned."""
     constraints = config.decoding.constraints
     return constraints if isinstance(constraints, str) else None
-
-
-def with_gaps(corpus: Corpus, mark: str | None) -> Corpus:
-    """The corpus with None in place of labels that are not known.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        With labels; they are replaced.
-    mark : str or None
-        What stands in the file in their place; None leaves all labels as they are.
-
-    Returns
-    -------
-    Corpus
-        The same one.
-
-    Examples
-    --------
-    >>> with_gaps(Corpus.from_sentences([["so", "it"]], [["?", "P"]]), "?").y
-    [[None, 'P']]
-    """
-    if mark is not None and corpus.labels is not None:
-        gap = cast("str", None)
-        corpus.labels = [gap if label == mark else label for label in corpus.labels]
-    return corpus
 
 
 def place_of_sentence(config: Config, part: str, message: str) -> str:

@@ -73,15 +73,22 @@ def _message(loc: Loc, error: Any) -> str:
     if kind == "literal_error":
         choices = [str(choice) for choice in _choices(loc)]
         hint = did_you_mean(value, choices, listed=False)
+        if "a word" in error["loc"]:  # a number would do, too
+            return f"{name} is {_shown(value)}: expected a number, or {', '.join(choices)}{hint}"
         return f"{name} is {_shown(value)}: expected one of {', '.join(choices)}{hint}"
     if kind == "greater_than":
         return f"{name} is {_shown(value)}: it must be greater than {context['gt']:g}"
     if kind == "greater_than_equal":
         return f"{name} is {_shown(value)}: it must be at least {context['ge']}"
+    if kind == "less_than_equal":
+        return f"{name} is {_shown(value)}: it must be at most {context['le']}"
     if kind == "too_short":
         return f"{name} has {context['actual_length']} items: {context['min_length']} are needed"
     if kind == "too_long":
         return f"{name} has {context['actual_length']} items: {context['max_length']} at most"
+    if "a range" in error["loc"] and kind.startswith("model_"):
+        likely = "a list of values, or a range such as {log: [0.001, 0.3]}"
+        return f"{name} is {_shown(value)}: expected {likely}"
     if kind in _EXPECTED:
         return f"{name} is {_shown(value)}: expected {_EXPECTED[kind]}"
     return f"{name} is {_shown(value)}: {error['msg']}"

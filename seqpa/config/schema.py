@@ -261,16 +261,17 @@ class LearnerSettings(Section):
 class CostSettings(Section):
     """What a mistake costs."""
 
-    kind: Literal["hamming", "zero-one", "span", "hierarchy", "matrix", "python"] = Field(
-        default="hamming",
-        description="wrong tokens, wrong sentences, wrong spans, distance in a tree of labels, a "
+    kind: Literal["auto", "hamming", "zero-one", "span", "hierarchy", "matrix", "python"] = Field(
+        default="auto",
+        description="wrong tokens, those of missed spans weighed by how often spans are missed, or "
+        "wrong tokens (hamming), wrong sentences, wrong spans, distance in a tree of labels, a "
         "table of label pairs, or a Python function of two label lists",
     )
     missed: float | None = Field(
         default=None,
         gt=0,
-        description="hamming: a token of a span that is taken for outside counts so many times; "
-        "above 1 more spans are found",
+        description="auto, hamming: a token of a span that is taken for outside counts so many "
+        "times; above 1 more spans are found; auto measures it",
     )
     file: str | None = Field(
         default=None,
@@ -288,6 +289,7 @@ class CostSettings(Section):
     @model_validator(mode="after")
     def _fits_kind(self) -> CostSettings:
         used = {
+            "auto": ["missed"],
             "hamming": ["missed"],
             "hierarchy": ["file"],
             "matrix": ["file", "table"],

@@ -24,6 +24,7 @@ Words to numbers
     `inputs`       what a user may call a sentence; which of the two encoders it needs
 Rules and costs
     `costs`        what wrong labels cost: Hamming, spans, a hierarchy, any function
+    `balance`      how much more a missed span counts, measured
     `constraints`  which label may follow which
 Numbers to labels
     `checks`       what weights from a file must satisfy
@@ -53,6 +54,7 @@ Training
 What is learned
     `trained`      what tags and what a model file holds; where a tagger stands
     `chained`      columns that other taggers predict (`folds`: what they must not have seen)
+    `answers`      labels, alternatives, probabilities, reasons: what a tagger is asked
     `tagger`       `SequenceTagger`, the class that users meet
     `bounds`       the loss bounds of a training run, as a certificate
 

@@ -29,7 +29,7 @@ from seqpa.core.bounds import Bound, Rounds, certificate, check
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.schemes import spans
-from seqpa.sequence.costs import SequenceCost, sequence_cost
+from seqpa.sequence.costs import SequenceCost
 from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.learner import ALGORITHMS, Epoch
@@ -141,7 +141,7 @@ def certify(tagger: SequenceTagger, corpus: Corpus, epochs: Sequence[Epoch]) -> 
     if not kept or len(kept) < len(epochs) or numbers != list(range(1, len(epochs) + 1)):
         raise SeqpaError("a certificate needs every epoch of the run, made with record=True")
     orders, record = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-    cost = sequence_cost(tagger.cost, tagger.classes_)
+    cost = tagger.learner_for(tagger.classes_, tagger.missed_cost_).cost
     weights = corpus.weights
     if weights is not None:  # a sentence of the weight 0 is left out
         counted = weights[orders] > 0

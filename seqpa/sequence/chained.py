@@ -23,6 +23,7 @@ from seqpa.sequence.inputs import (
     FeatureSource,
     PredictedCorpus,
     documents_of,
+    farthest,
     flat_columns,
 )
 
@@ -75,6 +76,15 @@ class Chain:
         """How many taggers stand one inside the other, at most."""
         inner = (tagger.source.chain for tagger in self.taggers.values())
         return 1 + max((0 if chain is None else chain.levels for chain in inner), default=0)
+
+    @property
+    def hops(self) -> tuple[int, ...]:
+        """How far they look beyond a sentence: see `FeatureSource.hops`."""
+        found: dict[str, tuple[int, ...]] = {}
+        for name, tagger in self.taggers.items():
+            before = [found[column] for column in tagger.columns if column in found]
+            found[name] = (*tagger.source.hops, *farthest(before))
+        return farthest(found.values())
 
     def check(self, columns: Sequence[str]) -> None:
         """Raise a SeqpaError unless each column can be predicted from those before it.

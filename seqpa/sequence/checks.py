@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 from seqpa._kernel.chain import FORBIDDEN
 from seqpa._kernel.trainer import LONGEST
 from seqpa.errors import SeqpaError
+from seqpa.pages import slices
 
 # No step is longer than LONGEST, and few are nearly that long.
 LARGEST_WEIGHT = 10 * LONGEST
 # A clock counts sentences in a float64, which is exact up to here.
 MAX_CLOCK = 2.0**53
+# So many rows or weights are checked at a time.
+_PIECE = 1 << 17
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -45,7 +48,8 @@ def largest(array: NDArray) -> float:
     >>> largest(np.array([1.5, -4.0])), largest(np.zeros(0))
     (4.0, 0.0)
     """
-    return max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
+    found = [max(float(own.max()), -float(own.min())) for own in slices(array)]
+    return float(np.max(found, initial=0.0))
 
 
 def check_weights(arrays: Iterable[NDArray]) -> None:
@@ -57,8 +61,11 @@ def check_weights(arrays: Iterable[NDArray]) -> None:
 
 def check_means(weights: NDArray[np.float32], sums: NDArray[np.float64], clock: float) -> None:
     """The same for weights in training, and for their means over time, w - sum/clock."""
-    means = sums / max(clock, 1.0)
-    check_weights([weights, means, weights - means])
+    check_weights([weights])
+    for begin in range(0, len(weights), _PIECE):
+        own = weights[begin : begin + _PIECE]
+        means = sums[begin : begin + _PIECE] / max(clock, 1.0)
+        check_weights([means, own - means])
 
 
 def check_transitions(
@@ -94,13 +101,14 @@ def check_rows(
         raise SeqpaError(f"damaged model: a row of {name} weights has a size that no row can have")
     needs = np.where(sizes < 0, width, 2 * (_capacities(sizes) if spare else sizes))
     _check_apart(starts[needs > 0], needs[needs > 0], len(arena), name)
-    sparse = sizes > 0
-    counts = sizes[sparse]
-    if counts.size:
+    end = n_labels * width if pairs else n_labels
+    for begin in range(0, len(sizes), _PIECE):
+        counts = sizes[begin : begin + _PIECE]
+        of_sparse = starts[begin : begin + _PIECE][counts > 0]
+        counts = counts[counts > 0]
         # Position of every entry's label: each row's start plus 0, 2, 4, ...
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        labels = arena[np.repeat(starts[sparse], counts) + 2 * within]
-        end = n_labels * width if pairs else n_labels
+        labels = arena[np.repeat(of_sparse, counts) + 2 * within]
         if not (
             (labels >= 0).all()
             and (labels < end).all()

@@ -162,6 +162,8 @@ def _frequent(
     numbers: dict[str, int] = {}
     text = array("i")
     for sentence in sentences:
+        if isinstance(sentence, str):
+            raise SeqpaError(f"a sentence is the text {sentence[:40]!r}: give a list of its words")
         text.extend([numbers.setdefault(word, len(numbers)) for word in sentence])
         text.append(-1)
     tokens = np.frombuffer(text, np.int32) if text else np.empty(0, np.int32)

@@ -19,7 +19,7 @@ from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.schemes import OUTSIDE
 
 CostFunction = Callable[[Sequence[Any], Sequence[Any]], float]
-NAMES = ("hamming", "zero-one", "span")
+NAMES = ("auto", "hamming", "zero-one", "span")
 # The exact max-loss update goes through all sums of costs: so many units each may be, and a unit is
 # so many times smaller than 1, at most.
 LARGEST_WHOLE = 1000
@@ -293,7 +293,8 @@ def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:
     Parameters
     ----------
     cost : str, Hierarchy, mapping, array or callable
-        One of `NAMES`, what `seqpa.core.cost_matrix` takes, a function of two label lists, or
+        One of `NAMES` ("auto" as "hamming"), what `seqpa.core.cost_matrix` takes, a function of two
+        label lists, or
         ``{"missed": 4}``: wrong tokens, where one of a span that is taken for outside counts four
         times.
     labels : sequence of str
@@ -320,8 +321,9 @@ def sequence_cost(cost: Any, labels: Sequence[str]) -> SequenceCost:
                 f"a matrix as a dict, or a function of two label lists"
                 f"{did_you_mean(cost, NAMES, listed=False)}"
             )
+        name = "hamming" if cost == "auto" else cost  # what a missed span counts is for training
         functions = {"hamming": hamming, "zero-one": zero_one, "span": span}
-        return SequenceCost("python" if cost == "span" else cost, nothing, functions[cost])
+        return SequenceCost("python" if name == "span" else name, nothing, functions[name])
     if isinstance(cost, (Hierarchy, Mapping, np.ndarray)):
         if isinstance(cost, Mapping):
             cost = _with_missed(cost, labels)

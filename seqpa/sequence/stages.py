@@ -51,9 +51,9 @@ class FirstLabels:
         self._with_spans = marks_spans(trained.labels)
 
     @property
-    def reach(self) -> int:
-        """How many tokens around a token are looked at beyond its sentence."""
-        return self.trained.source.reach + WINDOW
+    def hops(self) -> tuple[int, ...]:
+        """How far votes look beyond a sentence, and then the tagger whose labels they count."""
+        return WINDOW, *self.trained.source.hops
 
     def cells(self, corpus: Corpus, in_training: bool, n_jobs: int = 1) -> list[list[str]]:
         """The cells of `columns`, for sentences with the other columns."""

@@ -7,36 +7,33 @@ import inspect
 import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqpa._kernel.strings import spell
 from seqpa.data.corpus import Corpus
 from seqpa.display import LiveCurve, in_notebook
 from seqpa.errors import SeqpaError, did_you_mean, not_trained
 from seqpa.model import ModelFile, load_state, read_model, save_model, save_state
-from seqpa.schemes import boundaries, marks_spans
 from seqpa.sequence import training
+from seqpa.sequence.answers import Answers
 from seqpa.sequence.arguments import (
     check_parameters,
     check_whole,
     dev_pair,
-    fixed_indices,
     fold_counts,
     sentence_weights,
 )
+from seqpa.sequence.balance import may_be_missed, missed_times, missed_told
 from seqpa.sequence.budget import Budget, bytes_of
 from seqpa.sequence.chained import chain_of, completed
 from seqpa.sequence.constraints import penalties
 from seqpa.sequence.costs import sequence_cost
 from seqpa.sequence.decoder import check_given
-from seqpa.sequence.encode import Encoded, starts_of
+from seqpa.sequence.encode import starts_of
 from seqpa.sequence.epoch_line import epoch_line
-from seqpa.sequence.explain import TokenExplanation, explain
 from seqpa.sequence.folds import FOLDS
 from seqpa.sequence.inputs import (
     FeatureSource,
@@ -47,11 +44,9 @@ from seqpa.sequence.inputs import (
     split,
 )
 from seqpa.sequence.learner import ChainLearner, Epoch, Lesson, Progress, chosen_update
-from seqpa.sequence.live import LiveTagging
-from seqpa.sequence.marginals import Probabilities, SpanProbability
+from seqpa.sequence.marginals import Probabilities
 from seqpa.sequence.orders import mean_of_orders
 from seqpa.sequence.scale import CALIBRATION_FOLDS, HeldOut, fit_scale, training_folds
-from seqpa.sequence.select import Words, check_strategy, select, worths
 from seqpa.sequence.stages import check_words, first_stage, second_stage_names
 from seqpa.sequence.streamed import (
     BlocksOnDisk,
@@ -60,7 +55,6 @@ from seqpa.sequence.streamed import (
     labels_of,
     text_on_disk,
 )
-from seqpa.sequence.tagging import Tagging
 from seqpa.sequence.trained import Learned, Trained
 from seqpa.sequence.training import Labels, TrainingData, TrainingState, label_indices
 from seqpa.sequence.weights import FrozenWeights, TrainingWeights
@@ -71,12 +65,12 @@ _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 4
 _SHORT.maxstring = _SHORT.maxother = 60
 
 
+# Bytes of memory for each byte of a saved state, while it is read.
+_LOADED = 3.5
+
+
 def _print_epoch(epoch: Epoch, epochs: int) -> None:
     print(epoch_line(epoch, epochs), flush=True)
-
-
-def _plain_sentences(X: Any) -> Any:
-    return X.X if isinstance(X, Corpus) else X
 
 
 def _check_known(labels: list[str], state: TrainingState) -> None:
@@ -89,7 +83,7 @@ def _check_known(labels: list[str], state: TrainingState) -> None:
         )
 
 
-class SequenceTagger:
+class SequenceTagger(Answers):
     """A first-order sequence tagger, trained online with passive-aggressive updates.
 
     The score of a label sequence is ``w·Φ(x, y)``, a sum over tokens and over pairs of neighbours
@@ -106,8 +100,11 @@ class SequenceTagger:
         tokens that are features as they are, and for words the preset "ner" if the labels are
         BIO labels, else "pos".
     columns : names of the cells of a tuple token; a string token is its first column
-    cost : "hamming", "zero-one", "span", a Hierarchy, a label × label dict, or a function
-        ρ(gold, predicted) of two label lists, called on mistakes only.
+    cost : "auto", "hamming", "zero-one", "span", a Hierarchy, a label × label dict, or a function
+        ρ(gold, predicted) of two label lists, called on mistakes only. ``{"missed": 4}`` counts
+        wrong tokens, one of a span that is taken for outside four times; "auto" is that in `fit`,
+        with a number that is measured on a part of the sentences (`missed_cost_`; 1 where labels
+        mark no spans), and "hamming", wrong tokens, elsewhere
     algorithm : "pa-i", "pa", "pa-ii", "pa-ls", "perceptron" or "arow" (second order)
     C : float
         Aggressiveness of PA-I and PA-II: small is careful; for AROW 1/2r.
@@ -165,6 +162,7 @@ class SequenceTagger:
     ----------
     classes_ : the labels
     n_iter_ : the epoch whose weights are kept
+    missed_cost_ : how often a missed token of a span counted in `fit`, with the cost "auto"
     state_features_, transition_features_ : weights by (feature, label) and by (label, label)
 
     Examples
@@ -180,7 +178,7 @@ class SequenceTagger:
         self,
         features: Any = "auto",
         columns: Sequence[str] = ("word",),
-        cost: Any = "hamming",
+        cost: Any = "auto",
         algorithm: str = "pa-i",
         C: float = 0.05,
         update: str = "auto",
@@ -334,14 +332,17 @@ class SequenceTagger:
         before = learned.set_aside()
         data: TrainingData | BlocksOnDisk
         if self.memory is not None:
-            state, data = self._data_on_disk(X, y, sample_weight, record, told)
+            scored = dev_set is not None
+            state, data = self._data_on_disk(X, y, sample_weight, record, scored, told)
         else:
             X = in_documents(X, documents)
             state, data, X = self._data_in_memory(X, y, sample_weight, told)
         values = label_values(y)
-        learner = self._learner(state.labels)
         self._check_data(state, data)
-        data.check(learner)
+        data.check(self._learner(state.labels))
+        if self.measures_balance and not learned.resumed and may_be_missed(state.labels):
+            state.missed = self._missed_times(state, data, told)
+        learner = self._learner(state.labels, missed=state.missed)
         training.warn_of_silence(state.labels, dev_set, self.patience)
         kept = (X, y, CALIBRATION_FOLDS, sample_weight) if self.calibration == "cv" else None
         del X, y
@@ -377,7 +378,8 @@ class SequenceTagger:
             data.close()
         if self.seeds > 1 and isinstance(data, TrainingData):
             if told is not None:
-                told(f"training {self.seeds - 1} more orders of the sentences")
+                more = "1 more order" if self.seeds == 2 else f"{self.seeds - 1} more orders"
+                told(f"training {more} of the sentences")
             mean = mean_of_orders(
                 state,
                 learner,
@@ -418,7 +420,7 @@ class SequenceTagger:
                 check_words(source.encoder)
                 labels_of_X = split(flat, lengths_of(X))
                 source.first = first_stage(X, labels_of_X, importance, self._first_stage, told)
-            encoded = source.learn(X, flat)
+            encoded = source.learn(X, flat, int(self.n_jobs))
             state = self._new_state(source, training.with_new([], flat))
         return state, TrainingData(encoded, label_indices(flat, state.labels), importance), X
 
@@ -428,6 +430,7 @@ class SequenceTagger:
         y: Any,
         sample_weight: Any,
         record: bool,
+        scored: bool,
         told: Callable[[str], None] | None,
     ) -> tuple[TrainingState, BlocksOnDisk]:
         """The same with `memory`, for text that need not fit into it."""
@@ -440,10 +443,20 @@ class SequenceTagger:
         # Whether they can be had is known before anything is read; what "auto" is, only after it.
         source = self._choose_source(sample, []) if resumed is None else resumed.source
         checked_encoder(source)
-        budget = Budget(bytes_of(self.memory))
+        budget = Budget(bytes_of(self.memory), self.memory_folder)
+        if resumed is not None:
+            checked_encoder(source).put_on_disk(self.memory_folder)
+            resumed.weights.within(budget)
         tell("reading the text")
         text = text_on_disk(
-            X, y, sample_weight, self.columns, self.algorithm, self.memory_folder, budget
+            X,
+            y,
+            sample_weight,
+            self.columns,
+            self.algorithm,
+            self.memory_folder,
+            budget,
+            checked_encoder(source).bytes_a_word if resumed is None else 0,
         )
         labels = labels_of(text)
         tell(
@@ -452,17 +465,40 @@ class SequenceTagger:
         )
         if resumed is not None:
             _check_known(training.with_new(resumed.labels, labels), resumed)
-            return resumed, encoded_on_disk(text, source, resumed.labels, grow=False)
-        if isinstance(self.features, str) and self.features == "auto":
-            source = self._choose_source(sample, labels)
-        data = encoded_on_disk(text, source, labels, grow=True)
-        return self._new_state(source, labels), data
+            data = encoded_on_disk(text, source, resumed.labels, grow=False)
+            data.keep_back(source, self.epochs, scored)
+            state = resumed
+        else:
+            if isinstance(self.features, str) and self.features == "auto":
+                source = self._choose_source(sample, labels)
+            data = encoded_on_disk(text, source, labels, grow=True)
+            data.keep_back(source, self.epochs, scored)
+            state = self._new_state(source, labels)
+            state.weights.within(budget)
+        return state, data
 
     def _new_state(self, source: FeatureSource, labels: list[str]) -> TrainingState:
         weights = TrainingWeights(
             len(labels), source.encoder.n_features, source.n_pair_features, self._second_order
         )
         return TrainingState(source, labels, weights, training.generator(self.random_state))
+
+    def _missed_times(
+        self,
+        state: TrainingState,
+        data: TrainingData | BlocksOnDisk,
+        told: Callable[[str], None] | None,
+    ) -> float:
+        """How often a missed token of a span is to count."""
+        sizes = state.weights.n_labels, state.weights.n_features, state.weights.n_pair_features
+        weights = TrainingWeights(*sizes, self._second_order)
+        if state.weights.budget is not None:
+            weights.within(state.weights.budget)
+        learner = self._learner(state.labels)
+        found = missed_times(learner, data.sample(), weights, self.n_jobs)
+        if told is not None and found > 1.0:
+            told(missed_told(found))
+        return found
 
     def _settle_on(self, state: TrainingState, weights: FrozenWeights) -> None:
         made = Trained(
@@ -737,9 +773,12 @@ class SequenceTagger:
             scale=trained.scale,
         )
 
-    def _learner(self, labels: list[str], online: bool = False) -> ChainLearner:
+    def _learner(
+        self, labels: list[str], online: bool = False, missed: float = 1.0
+    ) -> ChainLearner:
         def make() -> ChainLearner:
-            cost, batch_size = sequence_cost(self.cost, labels), int(self.batch_size)
+            given = {"missed": missed} if self.measures_balance and missed > 1.0 else self.cost
+            cost, batch_size = sequence_cost(given, labels), int(self.batch_size)
             return ChainLearner(
                 self.algorithm,
                 self.C,
@@ -756,22 +795,24 @@ class SequenceTagger:
         if not (isinstance(self.cost, str) or callable(self.cost)):
             return make()  # a table may have been changed in place
         learning = (self.algorithm, self.C, self.update, self.n_best, self.average, self.batch_size)
-        key = (*learning, self.lookahead, online, self.cost, self.constraints, labels)
+        key = (*learning, self.lookahead, online, self.cost, missed, self.constraints, labels)
         return self._learned.learner(key, make)
 
-    def learner_for(self, labels: list[str]) -> ChainLearner:
+    def learner_for(self, labels: list[str], missed: float = 1.0) -> ChainLearner:
         """What makes the epochs of this tagger's training, for these labels.
 
         Parameters
         ----------
         labels : list of str
             In the order of their numbers.
+        missed : float
+            How often a missed token of a span counts, with the cost "auto".
 
         Returns
         -------
         ChainLearner
         """
-        return self._learner(labels)
+        return self._learner(labels, missed=missed)
 
     def settle_on(self, trained: Trained) -> SequenceTagger:
         """Tag with what was learned elsewhere, with the same parameters.
@@ -812,249 +853,7 @@ class SequenceTagger:
         """Raise a SeqpaError where a parameter has a value that it cannot have."""
         check_parameters(vars(self))  # their names need not be looked up for every lesson
 
-    def _trained(self) -> Trained:
-        """The present weights and constraints, frozen."""
-        return self._learned.take(self.average, self.constraints)
-
-    def _tagging(self) -> Tagging | LiveTagging:
-        """What tags with the present weights and constraints."""
-        return self._learned.tagging(self.average, self.constraints)
-
-    # Tagging
-
-    def predict(self, X: Any, fixed: Any = None, documents: Any = None) -> list[list[str]]:
-        """The best label list of each sentence.
-
-        Safe to call from many threads, also while one of them learns: a sentence is tagged with the
-        weights before or after an update.
-
-        Parameters
-        ----------
-        X : list of sentences, or a corpus
-        fixed : None, or a list for each sentence
-            The label that a token must get, or None where it is free.
-        documents : None, or a list
-            For each sentence the name of its document, for `elsewhere` in templates and for two
-            stages; where nothing is known of documents, all sentences are one.
-
-        Returns
-        -------
-        list of lists of str
-        """
-        tagging = self._tagging()
-        X = in_documents(X, documents)
-        given = None if fixed is None else fixed_indices(X, fixed, self.classes_)
-        found = tagging.predict(X, given, self.n_jobs)
-        return [self._as_given(labels) for labels in found] if self._values else found
-
-    def _as_given(self, labels: list[str]) -> list[Any]:
-        """Labels as they were given: numbers or enums where training had such."""
-        values = self._values
-        return [values.get(label, label) for label in labels] if values else labels
-
-    def predict_one(self, tokens: Sequence[Any]) -> list[str]:
-        """The best labels of one sentence.
-
-        Parameters
-        ----------
-        tokens : list of tokens
-
-        Returns
-        -------
-        list of str
-
-        Examples
-        --------
-        >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
-        >>> tagger.predict_one(["it"])
-        ['P']
-        """
-        return self._as_given(self._tagging().predict([tokens])[0])
-
-    def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
-        """The tokens of one sentence, each with its label.
-
-        Parameters
-        ----------
-        tokens : list of tokens
-
-        Returns
-        -------
-        list of (token, label)
-        """
-        labels = self.predict_one(tokens)
-        return list(zip(tokens, labels, strict=True))
-
-    def predict_nbest(
-        self, X: Any, k: int, documents: Any = None, fixed: Any = None
-    ) -> list[list[tuple[float, list[str]]]]:
-        """For each sentence the k best label lists with their scores, best first.
-
-        Parameters
-        ----------
-        X : list of sentences, or a corpus
-        k : int
-        documents : None, or a list
-            For each sentence the name of its document, for `elsewhere` in templates and for two
-            stages; where nothing is known of documents, all sentences are one.
-        fixed : None, or a list for each sentence
-            The label that a token must get, or None where it is free.
-
-        Returns
-        -------
-        list of lists of (score, labels)
-            Fewer than k where a sentence has fewer (legal) label sequences.
-        """
-        check_whole("k", k, 1)
-        labels = self.classes_  # their numbers never change, more may come
-        tagging = self._tagging()
-        X = in_documents(X, documents)
-        given = None if fixed is None else fixed_indices(X, fixed, labels)
-        encoded, decoder = tagging.prepared(X)
-        return [
-            [
-                (score, self._as_given([labels[label] for label in path]))
-                for score, path in decoder.nbest(encoded, i, int(k), given)
-            ]
-            for i in range(len(encoded.starts) - 1)
-        ]
-
-    def confidence(self, X: Any, documents: Any = None) -> list[tuple[float, list[float]]]:
-        """For each sentence how sure the tagger is of it, and of each of its labels.
-
-        A token's confidence is by how much the predicted sequence beats the best one that has
-        another label there; the sentence's, by how much it beats every other: the least of them.
-        Infinite where there is no alternative.
-
-        Parameters
-        ----------
-        X : list of sentences, or a corpus
-        documents : None, or a list
-            For each sentence the name of its document, for `elsewhere` in templates and for two
-            stages; where nothing is known of documents, all sentences are one.
-
-        Returns
-        -------
-        list of (float, list of float)
-        """
-        encoded, decoder = self._tagging().prepared(in_documents(X, documents))
-        result = []
-        for i in range(len(encoded.starts) - 1):
-            margins = decoder.margins(encoded, i)
-            result.append((float(margins.min(initial=np.inf)), margins.tolist()))
-        return result
-
-    def predict_marginals(
-        self, X: Any, documents: Any = None, fixed: Any = None
-    ) -> list[list[dict[str, float]]]:
-        """For each token of each sentence how probable each label is.
-
-        Summed over all label sequences that the constraints allow. The probabilities are as good as
-        the scale that makes them of scores: see `calibrate`.
-
-        Parameters
-        ----------
-        X : list of sentences, or a corpus
-        documents : None, or a list
-            For each sentence the name of its document, for `elsewhere` in templates and for two
-            stages; where nothing is known of documents, all sentences are one.
-        fixed : None, or a list for each sentence
-            The label that a token must get, or None where it is free: probabilities are then those
-            among the label sequences that have these labels.
-
-        Returns
-        -------
-        list of lists of {label: probability}
-
-        Examples
-        --------
-        >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
-        >>> [round(token["P"], 3) for token in tagger.predict_marginals([["so", "it"]])[0]]
-        [0.365, 0.635]
-        """
-        X = in_documents(X, documents)
-        given = None if fixed is None else fixed_indices(X, fixed, self.classes_)
-        probabilities, encoded, labels = self._probabilities(X)
-        rows = probabilities.tokens(encoded, self.n_jobs, given).tolist()
-        named = [dict(zip(labels, row, strict=True)) for row in rows]
-        return [named[a:b] for a, b in pairwise(encoded.starts.tolist())]
-
-    def predict_with_probability(
-        self, X: Any, documents: Any = None
-    ) -> list[list[tuple[str, float]]]:
-        """The best label list of each sentence, each label with its probability.
-
-        The labels are those of `predict`, the probabilities those of `predict_marginals`. The best
-        sequence as a whole need not have the most probable label at every token.
-
-        Parameters
-        ----------
-        X : list of sentences, or a corpus
-        documents : None, or a list
-            For each sentence the name of its document, for `elsewhere` in templates and for two
-            stages; where nothing is known of documents, all sentences are one.
-
-        Returns
-        -------
-        list of lists of (label, probability)
-
-        Examples
-        --------
-        >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
-        >>> [(label, round(p, 3)) for label, p in tagger.predict_with_probability([["it"]])[0]]
-        [('P', 0.591)]
-        """
-        probabilities, encoded, names = self._probabilities(in_documents(X, documents))
-        path = probabilities.decoder.decode(encoded)
-        told = probabilities.tokens(encoded, self.n_jobs)[np.arange(len(path)), path].tolist()
-        ends = encoded.starts.tolist()
-        return [
-            list(zip(labels, told[a:b], strict=True))
-            for labels, (a, b) in zip(
-                spell(names, path, encoded.starts), pairwise(ends), strict=True
-            )
-        ]
-
-    def predict_proba_spans(self, X: Any, documents: Any = None) -> list[list[SpanProbability]]:
-        """The spans of each sentence's predicted labels, each with its probability.
-
-        That is the probability of all label sequences together that have this span, with these very
-        ends. The probabilities are as good as the scale that makes them of scores: see `calibrate`.
-
-        Parameters
-        ----------
-        X : list of sentences, or a corpus
-        documents : None, or a list
-            For each sentence the name of its document, for `elsewhere` in templates and for two
-            stages; where nothing is known of documents, all sentences are one.
-
-        Returns
-        -------
-        list of lists of SpanProbability
-            Type, start, end (not included) and probability.
-
-        Examples
-        --------
-        >>> X, y = [["Ada", "of", "Lyon"]], [["B-PER", "O", "B-LOC"]]
-        >>> tagger = SequenceTagger(["word[0]"], random_state=1).fit(X, y)
-        >>> [span[:3] for span in tagger.predict_proba_spans(X)[0]]
-        [('PER', 0, 1), ('LOC', 2, 3)]
-        """
-        probabilities, encoded, names = self._probabilities(in_documents(X, documents))
-        if not marks_spans(names):
-            raise SeqpaError(
-                "the labels mark no spans (B-, I-, ...): for the probabilities of labels see "
-                "predict_marginals"
-            )
-        path = probabilities.decoder.decode(encoded)
-        labels = spell(names, path, encoded.starts)
-        return probabilities.spans(encoded, labels, boundaries(names))
-
-    def _probabilities(self, X: Any) -> tuple[Probabilities, Encoded, list[str]]:
-        """What tells probabilities of sentences, the sentences, and the labels."""
-        encoded, decoder = self._tagging().prepared(X)
-        labels = self.classes_[: decoder.n_labels]  # their numbers never change, more may come
-        return Probabilities(decoder, self.probability_scale_), encoded, labels
+    # The scale of probabilities
 
     def calibrate(
         self, X: Any, y: Any = None, folds: int | None = None, sample_weight: Any = None
@@ -1163,164 +962,7 @@ class SequenceTagger:
         X, y, weights = rest
         return other.fit(X, y, sample_weight=weights)._held_out(*fold)
 
-    def select(
-        self,
-        X: Any,
-        n: int,
-        strategy: str = "margin",
-        random_state: Any = None,
-        labelled: Any = (),
-    ) -> list[int]:
-        """Which n sentences to label next, that which is asked for first first.
-
-        Parameters
-        ----------
-        X : list of sentences, or a corpus
-            Without labels; labels are not looked at.
-        n : int
-            How many; fewer come back where there are fewer. Empty sentences are never chosen.
-        strategy : "margin", "least-confident", "entropy", "n-best-entropy", "density", "doubt",
-            "coverage" or "random"
-            The smallest margin of the best label sequence over the second by √length; the smallest
-            probability of the best; the largest entropy of the probabilities of all sequences, or
-            of the `n_best` best; that of all, weighed by how like the other sentences a sentence
-            is; the most tokens that are probably wrong, for the work of a sentence; the same,
-            weighed by how often the words are there for each time that they are labelled, those
-            chosen before included; or chance. Probabilities want a scale: see `calibrate`.
-        random_state : None, an int or a generator
-            For "random"; None takes the tagger's own.
-        labelled : list of sentences, or a corpus
-            For "coverage": those that are labelled already.
-
-        Returns
-        -------
-        list of int
-
-        Examples
-        --------
-        >>> tagger = SequenceTagger(["word[0]"], average=False)
-        >>> _ = tagger.learn_one(["so", "it", "is"], ["A", "P", "V"])
-        >>> tagger.select([["so", "it"], ["new", "words"], []], 1)
-        [1]
-        """
-        check_whole("n", n, 0)
-        rng = training.generator(self.random_state if random_state is None else random_state)
-        plain = self._tagging().encoded(X) if strategy == "density" else None
-        probabilities, encoded, _ = self._probabilities(X)
-        words = None
-        if strategy == "coverage":
-            words = Words(_plain_sentences(X), _plain_sentences(labelled))
-        return select(encoded, probabilities, plain, n, strategy, self.n_best, rng, words)
-
-    def worths(
-        self, X: Any, strategy: str = "margin", token_weight: Any = None
-    ) -> NDArray[np.float64]:
-        """What each sentence would teach, by which `select` ranks them; −∞ for empty ones.
-
-        Parameters
-        ----------
-        X : list of sentences, or a corpus
-        strategy : str
-            One of `select`, without "random". "density" compares the sentences with one another.
-        token_weight : None, or for each sentence an array of numbers
-            For "coverage": what each token is multiplied by; None counts the words of X.
-
-        Returns
-        -------
-        array, (sentences,)
-
-        Examples
-        --------
-        >>> tagger = SequenceTagger(["word[0]"], average=False)
-        >>> _ = tagger.learn_one(["so", "it", "is"], ["A", "P", "V"])
-        >>> int(tagger.worths([["so", "it"], ["new", "words"], []]).argmax())
-        1
-        """
-        check_strategy(strategy)
-        if strategy == "random":
-            raise SeqpaError("chance ranks nothing: choose another strategy, or select")
-        plain = self._tagging().encoded(X) if strategy == "density" else None
-        probabilities, encoded, _ = self._probabilities(X)
-        weights = None
-        if strategy == "coverage":
-            if token_weight is None:
-                words = Words(_plain_sentences(X))
-                token_weight = [words.weights(i) for i in range(len(X))]
-            weights = np.concatenate([np.zeros(0), *token_weight])
-            if len(weights) != encoded.starts[-1]:
-                raise SeqpaError(
-                    f"token_weight has {len(weights)} numbers for {encoded.starts[-1]} tokens"
-                )
-        return worths(encoded, probabilities, plain, strategy, self.n_best, weights)
-
-    def score(self, X: Any, y: Any = None, documents: Any = None) -> float:
-        """The share of tokens that get the right label, of those whose label is known.
-
-        Parameters
-        ----------
-        X : list of sentences, or a corpus
-        y : list of label lists
-            Not needed where X is a corpus with labels.
-        documents : None, or a list
-            For each sentence the name of its document, for `elsewhere` in templates and for two
-            stages; where nothing is known of documents, all sentences are one.
-
-        Returns
-        -------
-        float
-        """
-        X = in_documents(X, documents)
-        flat = given_labels(X, y)
-        predicted = [label for labels in self._tagging().predict(X) for label in labels]
-        known = len(flat) - flat.count(None)
-        if not known:
-            raise SeqpaError("there is no token to score: every sentence is empty")
-        return sum(g == p for g, p in zip(flat, predicted, strict=True)) / known
-
-    def explain(
-        self, sentence: Sequence[Any], before: Any = (), after: Any = ()
-    ) -> list[TokenExplanation]:
-        """Why each token of one sentence got its label: see `seqpa.sequence.explain`.
-
-        Parameters
-        ----------
-        sentence : list of tokens
-        before, after : lists of sentences
-            Those of its document, where the tagger looks beyond the sentence (see `reach_`).
-
-        Returns
-        -------
-        list of TokenExplanation
-        """
-        evidence = self._tagging().evidence([*before, sentence, *after], len(before))
-        return explain(sentence, evidence, penalties(self.constraints, evidence.labels))
-
-    # Weights, files, scikit-learn
-
-    @property
-    def classes_(self) -> list[str]:
-        """The labels."""
-        return list(self._learned.labels)
-
-    @property
-    def n_iter_(self) -> int:
-        """The epoch whose weights are kept."""
-        return self._learned.epoch
-
-    @property
-    def reach_(self) -> int:
-        """How many tokens before and behind a sentence tagging looks at; 0 for none."""
-        return self._learned.source.reach
-
-    @property
-    def probability_scale_(self) -> float:
-        """What scores are multiplied by to become exponents of probabilities.
-
-        As `calibrate` fitted it, else 1: then probabilities tell which of two labels is the better
-        one, and no more.
-        """
-        scale = self._learned.scale
-        return 1.0 if scale is None else scale
+    # Where training stands, files, scikit-learn
 
     @property
     def online_mistakes_(self) -> int:
@@ -1343,19 +985,14 @@ class SequenceTagger:
         return self.training_state_.online.squared_loss
 
     @property
-    def state_features_(self) -> dict[tuple[str, str], float]:
-        """(feature, label) -> weight, zeros left out."""
-        return self._trained().state_features()
+    def measures_balance(self) -> bool:
+        """Whether `fit` measures how often a missed token of a span is to count."""
+        return isinstance(self.cost, str) and self.cost == "auto"
 
     @property
-    def transition_features_(self) -> dict[tuple[str, str], float]:
-        """(label, next label) -> weight, zeros left out."""
-        return self._trained().transition_features()
-
-    @property
-    def trained_(self) -> Trained:
-        """What is learned, as a model file holds it."""
-        return self._trained()
+    def missed_cost_(self) -> float:
+        """How often a missed token of a span counted in `fit`, with the cost "auto"."""
+        return self.training_state_.missed
 
     @property
     def training_state_(self) -> TrainingState:
@@ -1366,6 +1003,20 @@ class SequenceTagger:
                 "there is no training state: only a tagger that is being trained has one"
             )
         return state
+
+    def end_learning(self) -> None:
+        """Keep what tags alone, for the memory that learning on would take.
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
+        >>> tagger.end_learning()
+        >>> tagger.predict([["it"]])
+        [['P']]
+        """
+        with self._learned.lock:
+            self._learned.take(self.average, self.constraints)
+            self._learned.end_learning()
 
     @property
     def training_is_over(self) -> bool:
@@ -1456,6 +1107,9 @@ class SequenceTagger:
         SequenceTagger
             Itself.
         """
+        if self.memory is not None and Path(path).is_file():
+            size = Path(path).stat().st_size
+            Budget(bytes_of(self.memory)).check(_LOADED * size, "the saved state", "")
         state = load_state(Path(path), self.get_params())
         self._attach_taggers(state.source)
         self._learned = Learned(seen_with=self._what_is_seen(), training=state)

@@ -8,7 +8,7 @@ it is still there. All happens in the same buffers, which each thread keeps.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from seqpa._kernel import strings, template_features
 from seqpa._kernel.runner import Runner
 from seqpa._kernel.sequences import Sequences
+from seqpa.errors import SeqpaError
 from seqpa.locks import ForkSafeLock
 from seqpa.sequence.chain import NO_LABELS, scratch
 from seqpa.sequence.composed import composed
@@ -26,13 +27,19 @@ from seqpa.sequence.elsewhere import around
 from seqpa.sequence.encode import Encoded, FeatureEncoder, starts_of
 from seqpa.sequence.explain import Evidence
 from seqpa.sequence.given import LONGEST, GivenSentence
-from seqpa.sequence.inputs import FeatureSource, documents_of
+from seqpa.sequence.inputs import (
+    FeatureSource,
+    check_sentences,
+    documents_of,
+    flat_columns,
+    lengths_of,
+)
 from seqpa.sequence.pieces import part
 from seqpa.sequence.weights import FrozenWeights
 from seqpa.sequence.word_tables import REMEMBERED
 
 _NUMBERED = 65536  # so many words are numbered at a time;
-_PARTS = 4  # by each of several threads in about so many parts at the least;
+_FEWEST = 2048  # by each of several threads no fewer than so many;
 _RUN = 8192  # so many tokens are tagged at a time,
 _SCORES = 2**22  # and fewer where they would have more scores of labels than this
 
@@ -125,35 +132,67 @@ class Tagging:
                 return one
             encoded = self._source.transform(X)
             return strings.spell(self._labels, decoder.decode(encoded, fixed), encoded.starts)
+        if n_jobs > 1 and fixed is None and type(X) is list and self.encoder is not None:
+            found = self._predict_lists(X, n_jobs)
+            if found is not None:
+                return found
         columns, lengths = self._source.cells(X, n_jobs)
         documents = documents_of(X)
         starts = starts_of(lengths, len(columns[0]))
-        run = self._run
-        if len(columns[0]) > run:
-            run = max(run, int(np.diff(starts).max()))  # no sentence is cut
 
         def labels(some: slice) -> list[list[str]]:
-            buffers: Buffers | None = getattr(self._own, "buffers", None)
             seen = around(starts, some, encoder.reach)
-            numbered = int(starts[seen.stop] - starts[seen.start])
-            if buffers is None or buffers.run < run or buffers.numbered < numbered:
-                buffers = Buffers(encoder, walk, decoder, run, numbered)
-                if run == self._run:
-                    self._own.buffers = buffers
+            buffers = self._buffers(starts, seen)
             return buffers.tag(columns, starts, documents, some, fixed, self._labels)
 
-        # Words that are not known are looked at once in each part: few parts, but enough of them
-        # that all threads end at about the same time.
-        size = len(columns[0]) if n_jobs == 1 else -(-len(columns[0]) // (_PARTS * n_jobs))
-        parts = cut(starts, max(run, min(size, _NUMBERED)))
-        if len(parts) == 1:
-            return labels(parts[0])
-        if n_jobs == 1:
-            return [found for some in parts for found in labels(some)]
-        from concurrent.futures import ThreadPoolExecutor
+        if n_jobs > 1 and len(parts := shares(starts, n_jobs)) > 1:
+            return _on_threads(labels, parts, n_jobs)
+        longest = int(np.diff(starts).max(initial=0))
+        parts = cut(starts, max(self._run, longest, _NUMBERED))
+        return [found for some in parts for found in labels(some)]
 
-        with ThreadPoolExecutor(n_jobs) as pool:
-            return [found for several in pool.map(labels, parts) for found in several]
+    def _predict_lists(self, X: list[Any], n_jobs: int) -> list[list[str]] | None:
+        """`predict` for lists of words: each thread takes the words of its own sentences out of
+        them. None where the sentences are few; and where something is wrong, since a part does not
+        know its place: `predict` then tells it."""
+        encoder = self.encoder
+        assert encoder is not None
+        check_sentences(X)
+        lengths = lengths_of(X)
+        starts = starts_of(lengths, int(lengths.sum()))
+        parts = shares(starts, n_jobs)
+        if len(parts) == 1:
+            return None
+
+        def labels(some: slice) -> list[list[str]]:
+            seen = around(starts, some, encoder.reach)
+            columns, _ = flat_columns(X[seen], encoder.columns)
+            own = starts[seen.start : seen.stop + 1] - starts[seen.start]
+            buffers = self._buffers(starts, seen)
+            within = slice(some.start - seen.start, some.stop - seen.start)
+            return buffers.tag(columns, own, None, within, None, self._labels)
+
+        try:
+            return _on_threads(labels, parts, n_jobs)
+        except SeqpaError:
+            return None
+
+    def _buffers(self, starts: NDArray[np.int64], seen: slice) -> Buffers:
+        """This thread's memory for some sentences."""
+        lengths = np.diff(starts[seen.start : seen.stop + 1])
+        numbered = int(lengths.sum())
+        run = self._run
+        if numbered > run:
+            run = max(run, int(lengths.max()))  # no sentence is cut
+        buffers: Buffers | None = getattr(self._own, "buffers", None)
+        if buffers is None or buffers.run < run or buffers.numbered < numbered:
+            walk, decoder = self._ready()
+            assert walk is not None
+            assert isinstance(self._source.encoder, FeatureEncoder)
+            buffers = Buffers(self._source.encoder, walk, decoder, run, numbered)
+            if run == self._run:
+                self._own.buffers = buffers
+        return buffers
 
     def _one_given(self, X: Any, decoder: Decoder) -> list[list[str]] | None:
         """The labels of one sentence of tokens that are features; None for any other, and for a
@@ -173,6 +212,38 @@ class Tagging:
         labels = one.decode(decoder.chain, memory, self._labels)
         self._own.given = one, memory
         return labels
+
+
+def shares(starts: NDArray[np.int64], n_jobs: int) -> list[slice]:
+    """The sentences that begin at `starts` in parts that threads take one after another.
+
+    Words that are not known are looked at once in each part: so parts are large, but ever smaller
+    towards the end, where all threads should come to at about the same time.
+
+    >>> [len(range(p.start, p.stop)) for p in shares(np.arange(0, 90_001, 10), 2)]
+    [2250, 1687, 1265, 949, 712, 534, 400, 300, 225, 204, 204, 204, 66]
+    """
+    n, end = len(starts) - 1, int(starts[-1])
+    parts = []
+    first = 0
+    while first < n:
+        size = (end - int(starts[first])) // (2 * n_jobs)
+        size = min(max(size, _FEWEST), _NUMBERED)
+        last = int(np.searchsorted(starts, starts[first] + size, side="right")) - 1
+        last = min(max(last, first + 1), n)
+        parts.append(slice(first, last))
+        first = last
+    return parts or [slice(0, 0)]
+
+
+def _on_threads(
+    labels: Callable[[slice], list[list[str]]], parts: list[slice], n_jobs: int
+) -> list[list[str]]:
+    """The labels of all parts, in their order."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(n_jobs, "seqpa-tag") as pool:
+        return [found for several in pool.map(labels, parts) for found in several]
 
 
 def cut(starts: NDArray[np.int64], size: int) -> list[slice]:

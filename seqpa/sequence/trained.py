@@ -257,6 +257,7 @@ class Learned:
             return None
         if self.trained is not None and self.trained.source is training.source:
             training.source = copy.deepcopy(training.source)
+        training.weights.budget = None  # `memory` was for the training that is over
         return training
 
     def learner(self, key: tuple[Any, ...], make: Callable[[], ChainLearner]) -> ChainLearner:
@@ -273,6 +274,12 @@ class Learned:
         """Tag with the very weights of this training, as they move. The caller holds the lock."""
         self.training, self.live, self.is_mean = training, True, False
         self.trained, self.moved, self.resumed = None, False, False
+
+    def end_learning(self) -> None:
+        """Forget what learning would go on from; the caller has called `take`, and holds the
+        lock."""
+        self.training, self.moved, self.live = None, False, False
+        self._tagging = self._learner = None
 
     def set_aside(self) -> Learned:
         """The same, for going back to if what comes next fails."""

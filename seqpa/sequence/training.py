@@ -25,7 +25,6 @@ from seqpa.data.labels import labelled_tokens
 from seqpa.errors import SeqpaError, SeqpaWarning
 from seqpa.evaluate import evaluate
 from seqpa.schemes import are_chunk_labels
-from seqpa.sequence.ahead import Helpers
 from seqpa.sequence.bench import Bench
 from seqpa.sequence.checks import check_label_names
 from seqpa.sequence.decoder import Decoder, check_given
@@ -103,6 +102,8 @@ class TrainingState:
         Some of the sentences so far, to be learned again beside new ones.
     scale : None or float
         What makes probabilities of scores; None before it was fitted.
+    missed : float
+        How often a missed token of a span counts, with the cost "auto".
     bench : Bench
         What `lesson` works with, from one to the next.
     """
@@ -119,6 +120,7 @@ class TrainingState:
     online: OnlineTotals = field(default_factory=OnlineTotals)
     reservoir: Reservoir = field(default=cast("Reservoir", None))
     scale: float | None = None
+    missed: float = 1.0
     bench: Bench = field(default_factory=Bench)
 
     def __post_init__(self) -> None:
@@ -199,6 +201,10 @@ class TrainingData:
     def close(self) -> None:
         """Nothing: what is in memory goes by itself."""
 
+    def sample(self) -> TrainingData:
+        """Sentences that stand for all: they themselves."""
+        return self
+
     def one_pass(self, state: TrainingState, shuffle: bool, train: Callable[..., Epoch]) -> Epoch:
         """Learn from every sentence once, in an order of its own if they are shuffled.
 
@@ -273,7 +279,7 @@ def run(
     n_jobs : int
         Threads, where the learner looks ahead; they are made once, and end with the training.
     """
-    with Helpers(n_jobs - 1 if learner.lookahead != 1 else 0) as helpers:
+    with learner.helpers(n_jobs) as helpers:
         yield from _epochs(
             state,
             learner,
@@ -313,6 +319,7 @@ def _epochs(
             frozen = state.weights.freeze(learner.average)
             numbers = Decoder(frozen, learner.rules).decode(dev_encoded)
             predicted = strings.spell(state.labels, numbers, dev_encoded.starts)
+            frozen.let_go()
             score = dev_score(dev[1], predicted, metric)
             best = state.best_score is None or score > state.best_score
             if best:
