@@ -1,12 +1,14 @@
 """Training in shards: what it costs in quality, what it gains in time, on workers of one machine.
 
-python benchmarks/cluster.py --data DIR [--quick] [--write] [--only quality|speed|tagging] ...
+python benchmarks/cluster.py --data DIR [--quick] [--write]
+                             [--only quality|speed|rounds|tagging] ...
 
 Quality: shards × epochs beside serial training, three seeds, every corpus at hand; the shards are
 trained in this process, which gives the same models. Speed: a grown corpus (corpora/generate.py) of
-ten million tokens in files, one local worker against two, as ratios. Tagging: files in, files out,
-likewise. What was measured of time and traffic goes to cluster.json, from which cluster_model.py
-computes larger clusters. `--quick` takes small corpora, to try it.
+ten million tokens in files, one local worker against two, as ratios. Rounds: single rounds of
+smaller texts, by workers and shards, beside which cluster_model.py puts what it predicts. Tagging:
+files in, files out, one local worker against two. What was measured of time and traffic goes to
+cluster.json. `--quick` takes small corpora, to try it.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,11 @@ EPOCHS = (5, 10, 20)
 CORPORA = ("conll2000", "ptb", "wnut17")
 UPDATES = ("near-max-loss", "loss-augmented")
 TOKENS = 10_000_000
+ROUNDS_TOKENS = (1_000_000, 2_000_000)
+ROUNDS_WAYS = ((1, 1), (2, 2), (2, 4))  # workers, shards
+EPOCHS_MEASURED = 8
+ROUND_COST = ("seconds", "worked", "sent", "received", "efficiency")
+READING: dict[str, Any] = {"columns": ["word", "label", "_"]}
 TOKENS_A_SENTENCE = 11.7  # of the generator, about
 FILES = 8
 TURNS = 3
@@ -241,7 +248,6 @@ def speed(
     from seqpa.cluster.executors import connected
 
     found: dict[str, Any] = {"runs": []}
-    reading = {"columns": ["word", "label", "_"]}
     with grown(tokens, kept) as (files, n_tokens):
         for workers in numbers:
             with connected(f"local:{workers}") as client:
@@ -250,20 +256,13 @@ def speed(
                 )
                 begun = time.perf_counter()
                 seconds = []
-                for _ in tagger.training(Files(files, reading), told=print):
+                for _ in tagger.training(Files(files, READING), told=print):
                     seconds.append(time.perf_counter() - begun)
-                rounds = [
-                    {
-                        "seconds": cost.seconds,
-                        "worked": cost.worked,
-                        "sent": cost.sent,
-                        "received": cost.received,
-                        "efficiency": cost.efficiency,
-                    }
-                    for cost in tagger.rounds_
+                costs = [
+                    {name: getattr(cost, name) for name in ROUND_COST} for cost in tagger.rounds_
                 ]
-                before = seconds[0] - rounds[0]["seconds"]
-                run = {"workers": workers, "shards": 2, "before": before, "rounds": rounds}
+                before = seconds[0] - costs[0]["seconds"]
+                run = {"workers": workers, "shards": 2, "before": before, "rounds": costs}
                 found["runs"].append(run)
     if known.get("tokens") == n_tokens:
         found["runs"] += [run for run in known["runs"] if run["workers"] not in numbers]
@@ -293,6 +292,56 @@ def speed_table(found: dict[str, Any]) -> str:
     return f"{found['tokens']:,} tokens, two shards:\n\n" + table(head, rows)
 
 
+def spent(pid: int) -> dict[str, tuple[float, float]]:
+    """Seconds of a core that each thread has had, and that it was ready and got none: Linux's."""
+    found = {}
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):  # it has ended
+            had, waited, _ = map(int, (thread / "schedstat").read_text().split())
+            found[thread.name] = had / 1e9, waited / 1e9
+    return found
+
+
+def between(before: dict[str, Any], after: dict[str, Any]) -> dict[str, float]:
+    """What a process spent: its busiest thread, all, and how long they were kept waiting."""
+    had = {name: after[name][0] - before.get(name, (0, 0))[0] for name in after}
+    waited = sum(after[name][1] - before.get(name, (0, 0))[1] for name in after)
+    return {"busiest": max(had.values()), "all": sum(had.values()), "kept_waiting": waited}
+
+
+def rounds(sizes: Iterable[int]) -> Iterator[dict[str, Any]]:
+    """What each round took, and what of it our processes had a core: others may use the machine."""
+    from seqpa.cluster import DaskSequenceTagger, Files
+    from seqpa.cluster.executors import connected
+
+    for tokens in sizes:
+        with grown(tokens) as (files, n_tokens):
+            for workers, shards in ROUNDS_WAYS:
+                with connected(f"local:{workers}") as client:
+                    pids = [os.getpid(), *client.run(os.getpid).values()]
+                    tagger = DaskSequenceTagger(
+                        client,
+                        shards=shards,
+                        features="pos",
+                        epochs=EPOCHS_MEASURED,
+                        random_state=1,
+                        deal="once",
+                    )
+                    own: list[dict[str, Any]] = []
+                    before = [spent(pid) for pid in pids]
+                    for _ in tagger.training(Files(files, READING)):
+                        after = [spent(pid) for pid in pids]
+                        cpu = [between(*pair) for pair in zip(before, after, strict=True)]
+                        cost = tagger.rounds_[-1]
+                        told: dict[str, Any] = {name: getattr(cost, name) for name in ROUND_COST}
+                        # Of the first round these have the numbering before it, too.
+                        told |= {"client": cpu[0], "workers": cpu[1:]}
+                        own.append(told)
+                        before = [spent(pid) for pid in pids]
+                print(f"{n_tokens:,} tokens, {workers} workers, {shards} shards: {own[-1]}")
+                yield {"tokens": n_tokens, "workers": workers, "shards": shards, "rounds": own}
+
+
 def tagging(tokens: int, kept: Path | None) -> str:
     """Files in, files out, with one worker and with two, the model loaded already."""
     from seqpa import SequenceTagger
@@ -304,7 +353,7 @@ def tagging(tokens: int, kept: Path | None) -> str:
     with grown(tokens, kept) as (files, n_tokens), tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         model = folder / "m.safetensors"
-        corpus = read(files[0], columns=["word", "label", "_"])[:20_000]
+        corpus = read(files[0], **READING)[:20_000]
         SequenceTagger("pos", epochs=2, random_state=1).fit(corpus).save(model)
         options = TaggingOptions({"columns": ["word", "_", "_"]})
         for workers in (1, 2):
@@ -351,7 +400,7 @@ def main() -> None:
     add("--data", type=Path, default=os.environ.get("SEQPA_DATA"), help="folder of the corpora")
     add("--quick", action="store_true", help="small corpora, to try it")
     add("--write", action="store_true", help="write RESULTS.md, cluster.json and the picture")
-    add("--only", choices=("quality", "speed", "tagging"))
+    add("--only", choices=("quality", "speed", "rounds", "tagging"))
     add("--tokens", type=int, help=f"of the grown corpus; {TOKENS:,} unless --quick")
     add("--corpora", nargs="+", choices=CORPORA, help="of the quality of shards; all")
     add("--updates", nargs="+", choices=UPDATES, help="of the quality of shards; all")
@@ -370,6 +419,12 @@ def main() -> None:
         parts["Time on workers"] = speed_table(found)
         print(parts["Time on workers"])
         keep(found, options.write)
+    if options.only in (None, "rounds"):
+        sizes = [options.tokens] if options.tokens else ROUNDS_TOKENS
+        done = []
+        for found in rounds([tokens] if options.quick else sizes):
+            done.append(found)
+            keep({"rounds": done}, options.write)
     if options.only in (None, "tagging"):
         parts["Tagging"] = tagging(tokens, options.corpus)
         print(parts["Tagging"])

@@ -6,6 +6,7 @@ argument pickled on its way.
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,6 +29,7 @@ from seqpa.config import Config
 from seqpa.data import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence import merging
+from seqpa.sequence.ahead import Helpers
 from seqpa.sequence.inputs import FeatureSource
 from seqpa.sequence.orders import mean
 from seqpa.sequence.sparse_weights import WeightSpace
@@ -349,6 +351,33 @@ def write_conll(path: Path, X: list[list[str]], y: list[list[str]]) -> Path:
     return path
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_shard_is_decoded_by_as_many_threads_as_its_task_has(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = sentences(np.random.default_rng(1), 160)
+    settings = {
+        "features": ["word[0]", "word[-1]"],
+        "lookahead": "auto",
+        "epochs": 2,
+        "random_state": 1,
+    }
+    expected = DaskSequenceTagger(Inline(), shards=2, **settings).fit(X, y)
+    helping = []
+    before = Helpers.helping
+
+    def seen(self: Helpers, *arguments: Any) -> Any:
+        helping.append(self.count)
+        return before(self, *arguments)
+
+    monkeypatch.setattr(Helpers, "helping", seen)
+    monkeypatch.setattr("seqpa.cluster.tasks.threads_of", lambda n_jobs, tasks: threads)
+    tagger = DaskSequenceTagger(Inline(), shards=2, **settings).fit(X, y)
+    assert helping == [threads - 1] * len(helping)
+    assert len(helping) >= 4
+    assert bits(tagger) == bits(expected)
+
+
 def test_files_are_read_by_the_tasks(tmp_path: Path) -> None:
     X, y = sentences(np.random.default_rng(2), 30)
     write_conll(tmp_path / "a.conll", X[:12], y[:12])
@@ -445,6 +474,23 @@ def test_tagging_files_goes_on_where_it_stood(tmp_path: Path) -> None:
     assert (out / "b.conll").read_text() == text
     with pytest.raises(SeqpaError, match="another input has the same name"):
         tag_files(Inline(), model, [inputs[0], inputs[0]], out, options)
+
+
+def test_addresses_are_tagged_and_known_again(tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    X, y = sentences(np.random.default_rng(1), 10)
+    model, out = tmp_path / "m.safetensors", tmp_path / "out"
+    SequenceTagger(["word[0]"], epochs=1).fit(X, y).save(model)
+    text = "\n\n".join("\n".join(tokens) for tokens in X) + "\n"
+    with fsspec.open("memory://in/a.conll", "w") as stream:
+        stream.write(text)
+    options = TaggingOptions({"columns": ["word"]})
+    assert tag_files(Inline(), model, ["memory://in/a.conll"], out, options) == (1, 0)
+    tagged = [row.split()[0] for row in (out / "a.conll").read_text().split("\n") if row]
+    assert tagged == [token for tokens in X for token in tokens]
+    assert tag_files(Inline(), model, ["memory://in/a.conll"], out, options) == (0, 1)
+    os.utime(out / "a.conll", (1, 1))  # older than both
+    assert tag_files(Inline(), model, ["memory://in/a.conll"], out, options) == (1, 0)
 
 
 def test_labels_that_only_the_test_set_has_are_told_when_the_text_is_read(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seqpa.cli.inputs import Columns
+from seqpa.cli.screen import screen
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -63,7 +64,7 @@ def cluster(
     than labelled text; equal text gives equal clusters.
     """
     from seqpa.errors import SeqpaError
-    from seqpa.files import check_apart, write_atomically
+    from seqpa.files import check_apart, check_writable, write_atomically
     from seqpa.sequence.clustering import learn_clusters
 
     if output.exists() and not force:
@@ -72,6 +73,7 @@ def cluster(
         {f"the text {n}": path for n, path in enumerate(texts, 1) if path != "-"},
         {"the output": output},
     )
+    check_writable(output)
     names = None if columns is None else [name.strip() for name in columns.split(",")]
     count = [0, 0]
     begun = time.perf_counter()
@@ -79,15 +81,16 @@ def cluster(
     with _Bar() as bar:
         found = learn_clusters(sentences, clusters, min_count, passes, bar.show)
     write_atomically(output, found.text().encode("utf-8", "surrogatepass"))
-    print(
+    screen().aside(
         f"{count[0]:,} sentences, {count[1]:,} tokens: {len(found.paths):,} words in "
-        f"{len(set(found.paths.values())):,} clusters after {found.passes} passes, "
+        f"{len(set(found.paths.values())):,} clusters after {found.passes} "
+        f"{'pass' if found.passes == 1 else 'passes'}, "
         f"{found.information:.3f} bits; {time.perf_counter() - begun:.1f} s\n"
         f"{output}: written. In a configuration:\n"
         "  features:\n"
         f"    clusters: {{brown: {output}}}\n"
-        "    templates: [..., 'cluster(\"brown\", 4)[0]', 'cluster(\"brown\", 8)[0]']",
-        file=sys.stderr,
+        "    templates: ['cluster(\"brown\", 4)[0]', 'cluster(\"brown\", 8)[0]']  # and your own; "
+        "a preset may stand beside them"
     )
 
 
@@ -134,7 +137,7 @@ class _Bar:
         self._progress: Progress | None = None
 
     def __enter__(self) -> _Bar:
-        if sys.stderr.isatty():
+        if screen().moves(sys.stderr):
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -13,16 +13,20 @@ if TYPE_CHECKING:
     from seqpa.cluster.tagging import TaggingOptions
 
 
-def check_files(output: str, others: dict[str, bool]) -> None:
+def check_files(input: str, output: str, others: dict[str, bool]) -> None:
     """Raise a SeqpaError where options do not go with ``--dask``.
 
     Parameters
     ----------
-    output : str
+    input, output : str
         Of the command line.
     others : dict
         Options that write more than labels, and whether each was given.
     """
+    if input == "-":
+        raise SeqpaError(
+            "--dask reads files, and not standard input: name them, as in 'in/*.conll'"
+        )
     given = [name for name, is_given in others.items() if is_given]
     if given:
         raise SeqpaError(f"{given[0]} does not go with --dask, which writes labels alone")
@@ -66,7 +70,7 @@ def tag_on_cluster(
         next(bar, None)
         screen().detail(f"{name} is tagged")
 
-    with executor_at(dask, TIMEOUT) as executor:
+    with executor_at(dask, TIMEOUT, "the same command does the rest") as executor:
         executor.told = screen().note
         tagged, left = tag_files(executor, model, inputs, output, options, done)
     there = f"; {left:,} were there already" if left else ""

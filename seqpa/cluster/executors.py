@@ -18,14 +18,17 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 import seqpa
-from seqpa.cluster.tasks import checked, same
+from seqpa.cluster.tasks import checked
 from seqpa.errors import SeqpaError
 
 Told = Callable[[str], None]
 TIMEOUT = 60.0  # seconds without a worker, or without the scheduler
+BEGIN_AGAIN = "begin again, or go on from a state that was saved (save_state, load_state)"
 _TICK = 0.5
 # Ctrl-C on a terminal reaches every process of a command; only the client answers it.
 _UNINTERRUPTED = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+# Asks whoever evaluates it for its version, also where seqpa is not installed.
+_VERSION = "__import__('seqpa.cluster.tasks').__version__"
 _TIMES_UP = (TimeoutError, asyncio.TimeoutError)  # one and the same from Python 3.11 on
 
 
@@ -106,12 +109,22 @@ class OnDask:
         Is told in a line when a worker is lost.
     timeout : float
         After so many seconds without any worker, or without the scheduler, the work is given up.
+    again : str
+        What messages say of work that was given up: how it goes on.
     """
 
-    def __init__(self, client: Any, told: Told | None = None, timeout: float = TIMEOUT) -> None:
+    def __init__(
+        self,
+        client: Any,
+        told: Told | None = None,
+        timeout: float = TIMEOUT,
+        again: str = BEGIN_AGAIN,
+    ) -> None:
         self.client = client
         self.told = told
         self.timeout = timeout
+        self.again = again
+        self._last_info: dict[str, Any] = {}
         self._workers = set(self._info())
         self._alone_since: float | None = None
         self._lost: list[str] = []
@@ -129,30 +142,38 @@ class OnDask:
         self, handles: Sequence[Any], done: Callable[[int], None] | None = None
     ) -> list[Any]:
         """The results, in the order of the handles, whatever the order in which they come."""
-        from distributed import wait
-
         waiting = {future.key: i for i, future in enumerate(handles)}
         try:
             while waiting:
-                ended = [f for f in handles if f.key in waiting and f.done()]
-                for future in ended:
-                    if future.status != "finished":
-                        raise self._error(future)
+                for future in self.first([f for f in handles if f.key in waiting]):
                     i = waiting.pop(future.key)
                     if done is not None:
                         done(i)
-                if waiting and not ended:
-                    open_ones = [f for f in handles if f.key in waiting]
-                    with suppress(*_TIMES_UP):
-                        wait(open_ones, timeout=_TICK, return_when="FIRST_COMPLETED")
-                self._look_after_workers()
-            return [self._result(future) for future in handles]
+            return [self.result(future) for future in handles]
         except BaseException:
             with suppress(Exception):
                 self.client.cancel(list(handles), force=True)
             raise
 
-    def _result(self, future: Any) -> Any:
+    def first(self, handles: Sequence[Any]) -> list[Any]:
+        """Wait for the first of some tasks; those that have ended."""
+        from distributed import CancelledError, wait
+
+        while True:
+            ended = [future for future in handles if future.done()]
+            for future in ended:
+                if future.status != "finished":
+                    raise self._error(future)
+            if not ended:
+                # A task that was cancelled with its scheduler has ended, too.
+                with suppress(*_TIMES_UP, CancelledError):
+                    wait(list(handles), timeout=_TICK, return_when="FIRST_COMPLETED")
+            self._look_after_workers()
+            if ended:
+                return ended
+
+    def result(self, future: Any) -> Any:
+        """The result of a task that has ended."""
         while True:  # its worker may be lost at this very moment: then it is computed again
             try:
                 return future.result(timeout=_TICK * 10)
@@ -170,7 +191,7 @@ class OnDask:
         if future.status in ("cancelled", "lost"):
             return SeqpaError(
                 f"{self.name}: the scheduler was lost or restarted, and the work with it: "
-                f"--resume goes on from the last round"
+                f"{self.again}"
             )
         error = future.exception(timeout=self.timeout)
         if isinstance(error, SeqpaError):
@@ -195,8 +216,17 @@ class OnDask:
         return str(scheduler.address) if scheduler is not None else "the Dask cluster"
 
     def _info(self) -> dict[str, Any]:
-        """What the scheduler says of its workers, by address."""
-        return dict(self.client.scheduler_info(n_workers=-1)["workers"])
+        """What the scheduler says of its workers, by address; its last word where it is away.
+
+        It is asked directly: `client.scheduler_info` answers from a cache into which the client's
+        own heartbeat writes as well, without any worker, so that all of them would seem lost.
+        """
+        scheduler = self.client.scheduler
+        if scheduler is not None:
+            with suppress(OSError):
+                answer = self.client.sync(scheduler.identity, n_workers=-1)
+                self._last_info = dict(answer["workers"])
+        return self._last_info
 
     def _look_after_workers(self) -> None:
         """Tell of those that were lost; give up where nobody has been left for too long."""
@@ -228,7 +258,7 @@ class OnDask:
                 last += f", after {len(self._lost) - 1} others (is their memory large enough?)"
             raise SeqpaError(
                 f"{self.name} {what} for {self.timeout:.0f} seconds{last}: start it again; "
-                f"--resume goes on from the last round"
+                f"{self.again}"
             )
 
     def slots(self) -> int:
@@ -240,7 +270,7 @@ class OnDask:
         return max(1, len(self._info()))
 
     def check(self) -> None:
-        """Ask every worker for its version, and wait for workers where there is none yet."""
+        """Ask every worker and the scheduler for its version; wait where there is no worker yet."""
         until = time.monotonic() + self.timeout
         while not self._info():
             if time.monotonic() > until:
@@ -250,28 +280,31 @@ class OnDask:
             time.sleep(_TICK / 5)
         self._workers = set(self._info())
         asked = {
-            address: self.client.submit(
-                checked, seqpa.__version__, same, address, workers=[address], pure=False
-            )
+            address: self.client.submit(eval, _VERSION, workers=[address], pure=False)
             for address in sorted(self._workers)
         }
         try:
             for address, future in asked.items():
+                name = f"the worker {address}"
                 try:
-                    future.result(timeout=max(1.0, until - time.monotonic()))
+                    _check_version(name, future.result(timeout=max(1.0, until - time.monotonic())))
                 except SeqpaError:
                     raise
                 except _TIMES_UP:
                     if address in self._info():
                         raise SeqpaError(
-                            f"the worker {address} did not answer for {self.timeout:.0f} seconds: "
-                            f"stop it, or see its log"
+                            f"{name} did not answer for {self.timeout:.0f} seconds: stop it, or "
+                            f"see its log"
                         ) from None
                 except Exception as error:
-                    raise SeqpaError(
-                        f"the worker {address} cannot run the tasks of seqpa {seqpa.__version__} "
-                        f"({type(error).__name__}: {error}): install the same version there"
-                    ) from None
+                    raise _not_there(name, error) from None
+            # The scheduler unpacks what it passes on.
+            try:
+                _check_version("the scheduler", self.client.run_on_scheduler(eval, _VERSION))
+            except SeqpaError:
+                raise
+            except Exception as error:
+                raise _not_there(f"the scheduler {self.name}", error) from None
         finally:
             with suppress(Exception):
                 self.client.cancel(list(asked.values()), force=True)
@@ -286,6 +319,21 @@ class OnDask:
                     f"{nbytes / 1e6:,.0f} MB: use more shards, or give it more memory "
                     f"(dask worker --memory-limit)"
                 )
+
+
+def _check_version(name: str, version: str) -> None:
+    if version != seqpa.__version__:
+        raise SeqpaError(
+            f"{name} has seqpa {version}, and the client has {seqpa.__version__}: install the same "
+            f"version on both"
+        )
+
+
+def _not_there(name: str, error: Exception) -> SeqpaError:
+    return SeqpaError(
+        f"{name} cannot run the tasks of seqpa {seqpa.__version__} ({type(error).__name__}: "
+        f"{error}): install the same version there"
+    )
 
 
 def _is_full(worker: Mapping[str, Any]) -> bool:
@@ -324,7 +372,9 @@ def connected(where: str, timeout: float = TIMEOUT) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     # What users need to know of lost workers is told in a line of our own.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in list(logging.root.manager.loggerDict):
+        if name.split(".")[0] == "distributed":  # Dask gives some of them levels of their own
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     kind, _, count = where.partition(":")
     if kind == "local":
         workers = count or str(os.cpu_count() or 1)

@@ -32,8 +32,11 @@ def with_cluster(config: Config) -> Config:
     return config.model_copy(update={"cluster": ClusterSettings()})
 
 
+RESUME = "--resume goes on from the last round"
+
+
 @contextmanager
-def executor_at(dask: str | None, timeout: float) -> Iterator[Executor]:
+def executor_at(dask: str | None, timeout: float, again: str = RESUME) -> Iterator[Executor]:
     """Who trains: the cluster at an address, or this process.
 
     Parameters
@@ -42,12 +45,14 @@ def executor_at(dask: str | None, timeout: float) -> Iterator[Executor]:
         As for `seqpa.cluster.executors.connected`.
     timeout : float
         Seconds.
+    again : str
+        How work that was given up goes on.
     """
     if dask is None:
         yield Inline()
         return
     with connected(dask, timeout) as client:
-        yield OnDask(client, None, timeout)
+        yield OnDask(client, None, timeout, again)
 
 
 def columns_of_file(name: str, reading: dict[str, Any]) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from typing import Any
 
 from seqpa.cluster.executors import Executor
 from seqpa.cluster.tasks import Part, same
-from seqpa.config.build import with_gaps
 from seqpa.data import Corpus, read
+from seqpa.data.labels import with_gaps
 from seqpa.data.several import files_of
 from seqpa.errors import SeqpaError
 from seqpa.sequence.arguments import check_whole

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from seqpa.cluster.sources import parts_of
 from seqpa.errors import SeqpaError, not_trained
 from seqpa.sequence import training
 from seqpa.sequence.arguments import check_whole, dev_pair
+from seqpa.sequence.balance import may_be_missed, missed_told, root_of, times_of
 from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.inputs import FeatureSource
@@ -94,6 +95,9 @@ class MixedState:
         The weights of the best round, where there is a dev set.
     marks : list
         By what the data are known again.
+    missed : float
+        How often a missed token of a span counts, with the cost "auto"; measured anew, to the same
+        number, when training goes on.
     """
 
     mixture: Mixture = field(default_factory=Mixture)
@@ -102,6 +106,7 @@ class MixedState:
     best_score: float | None = None
     best: Any = None
     marks: list[list[int]] = field(default_factory=list)
+    missed: float = 1.0
 
     def is_over(self, epochs: int, patience: int | None) -> bool:
         """Whether all rounds are done, or too many came and went without a better dev score."""
@@ -325,7 +330,22 @@ class DaskSequenceTagger(SequenceTagger):
         training.warn_of_silence(labels, dev, self.patience)
         judge = _Judge(dev, source, labels, self) if dev is not None else None
         params = {**self.get_params(), "taggers": None, "resources": None}
-        setup = executor.submit(tasks.same, tasks.Setup(params, labels, space, seed))
+        same = tasks.Setup(params, labels, space, seed)
+        if self.measures_balance and may_be_missed(labels):
+            dealt = corpus.dealt(1)
+            crowd = _crowd(executor, dealt)
+            counts = executor.results(
+                [
+                    executor.submit(tasks.balance, same, [corpus.pieces[i] for i in own], crowd)
+                    for own in dealt
+                ]
+            )
+            missed, invented = (sum(own) for own in zip(*counts, strict=True))
+            state.missed = times_of(missed, invented, root_of(self.learner_for(labels)))
+            if state.missed > 1.0:
+                tell(missed_told(state.missed))
+            same = replace(same, missed=state.missed)
+        setup = executor.submit(tasks.same, same)
         if state.epoch:
             self._keep(state, source, labels, space)
         while not state.is_over(self.epochs, self.patience):
@@ -368,7 +388,7 @@ class DaskSequenceTagger(SequenceTagger):
         """What each shard learned, and how many bytes of weights were sent."""
         packed = mixture.packed()
         weights = executor.submit(tasks.same, packed)
-        crowd = -(-len(dealt) // executor.workers())
+        crowd = _crowd(executor, dealt)
         handles = [
             executor.submit(
                 tasks.epoch, setup, weights, [corpus.pieces[i] for i in own], number, shard, crowd
@@ -550,6 +570,11 @@ class _Judge:
         numbers = Decoder(weights, self._rules).decode(self._encoded)
         predicted = strings.spell(self._labels, numbers, self._encoded.starts)
         return training.dev_score(self._gold, predicted, self.metric)
+
+
+def _crowd(executor: Executor, dealt: Sequence[Any]) -> int:
+    """How many shards share a worker at most."""
+    return -(-len(dealt) // executor.workers())
 
 
 def _cost(

@@ -15,7 +15,8 @@ from typing import Any
 
 from seqpa.cluster.executors import Executor
 from seqpa.data import MAX_SENTENCE_TOKENS, Corpus, read_chunks, write_tagged
-from seqpa.data.sink import open_sink
+from seqpa.data.remote import is_address, modified
+from seqpa.data.sink import open_sink, packed_ending
 from seqpa.errors import SeqpaError
 from seqpa.files import check_apart, check_folder, unreadable
 from seqpa.sequence.column_text import tagged_columns
@@ -80,7 +81,7 @@ def tag_file(model: str, input: str, output: str, options: TaggingOptions) -> in
     def tagged() -> Iterator[tuple[Corpus, list[str]]]:
         nonlocal tokens
         chunks = read_chunks(input, **options.reading, with_labels=False, keep_layout=True)
-        for corpus, around, own in in_context(chunks, tagger.reach_):
+        for corpus, around, own in in_context(chunks, *tagger.hops_):
             found = tagger.trained_.predict(around, options.n_jobs)[own] if len(corpus) else []
             tokens += corpus.n_tokens
             yield corpus, [label for sentence in found for label in sentence]
@@ -135,8 +136,8 @@ def outputs_of(inputs: Sequence[str], folder: Path, to: str | None) -> list[Path
     for name in inputs:
         path = Path(name)
         if to is not None:
-            packed = ".gz" if path.name.endswith(".gz") else ""
-            path = Path(Path(path.name.removesuffix(".gz")).stem + f".{to}{packed}")
+            packed = packed_ending(path.name)
+            path = Path(Path(path.name.removesuffix(packed)).stem + f".{to}{packed}")
         found.append(folder / path.name)
         if found[-1] in found[:-1]:
             raise SeqpaError(
@@ -175,10 +176,11 @@ def tag_files(
         How many files were tagged, and how many were there already.
     """
     folder, model = Path(folder).absolute(), Path(model).absolute()
-    inputs = [str(Path(name).absolute()) for name in inputs]
+    inputs = [name if is_address(name) else str(Path(name).absolute()) for name in inputs]
     outputs = outputs_of(inputs, folder, options.to)
     for name, output in zip(inputs, outputs, strict=True):
-        check_apart({"the model": model, "the input": name}, {"the output": output})
+        read = {"the model": model} | ({} if is_address(name) else {"the input": name})
+        check_apart(read, {"the output": output})
     if folder.exists():
         check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -204,6 +206,11 @@ def _is_made(output: Path, input: str, model: Path) -> bool:
     """Whether an output is there that is younger than all that it is made of."""
     try:
         made = output.stat().st_mtime_ns
-        return made >= max(Path(input).stat().st_mtime_ns, model.stat().st_mtime_ns)
+        if made < model.stat().st_mtime_ns:
+            return False
+        if is_address(input):
+            changed = modified(input)
+            return changed is not None and made >= changed * 1e9
+        return made >= Path(input).stat().st_mtime_ns
     except OSError:
         return False

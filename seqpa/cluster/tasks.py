@@ -16,6 +16,7 @@ from seqpa.cluster.mixing import Difference, Packed, difference
 from seqpa.errors import SeqpaError
 from seqpa.sequence import merging
 from seqpa.sequence.arguments import sentence_weights
+from seqpa.sequence.balance import mistakes
 from seqpa.sequence.inputs import FeatureSource, given_labels, token_kind
 from seqpa.sequence.learner import NO_WEIGHTS
 from seqpa.sequence.pieces import joined, part
@@ -261,12 +262,35 @@ class Setup:
     space : WeightSpace
     seed : int
         Of the orders of the sentences.
+    missed : float
+        How often a missed token of a span counts, with the cost "auto".
     """
 
     parameters: dict[str, Any]
     labels: list[str]
     space: WeightSpace
     seed: int
+    missed: float = 1.0
+
+
+def balance(setup: Setup, pieces: Sequence[TrainingData], crowd: int = 1) -> tuple[int, int]:
+    """How many tokens of spans are missed and invented in a shard, for the cost "auto".
+
+    Parameters
+    ----------
+    setup : Setup
+    pieces : sequence of TrainingData
+    crowd : int
+        So many tasks share a worker and its cores, on which nothing depends but time.
+
+    Returns
+    -------
+    missed, invented : int
+    """
+    tagger = SequenceTagger(**setup.parameters)
+    zeros = setup.space.weights(np.zeros(0, np.int64), np.zeros(0))
+    n_jobs = threads_of(tagger.n_jobs, crowd)
+    return mistakes(tagger.learner_for(setup.labels), together(pieces), zeros, n_jobs)
 
 
 def epoch(
@@ -297,7 +321,6 @@ def epoch(
     """
     begun = time.perf_counter()
     tagger = SequenceTagger(**setup.parameters)
-    tagger.n_jobs = threads_of(tagger.n_jobs, crowd)
     data = together(pieces)
     start = weights.keys, weights.values[0].astype(np.float64)
     training = setup.space.weights(*start)
@@ -305,13 +328,16 @@ def epoch(
     order = np.arange(n, dtype=np.int64)
     if tagger.shuffle:
         order = np.random.default_rng([setup.seed, round, shard]).permutation(n)
-    done = tagger.learner_for(setup.labels).epoch(
-        training,
-        data.encoded,
-        data.gold,
-        data.without_zeros(order.astype(np.int64)),
-        importance=data.importance,
-    )
+    learner = tagger.learner_for(setup.labels, setup.missed)
+    with learner.helpers(threads_of(tagger.n_jobs, crowd)) as helpers:
+        done = learner.epoch(
+            training,
+            data.encoded,
+            data.gold,
+            data.without_zeros(order.astype(np.int64)),
+            importance=data.importance,
+            helpers=helpers,
+        )
     found = [setup.space.entries(training.freeze(False))]
     if tagger.average:
         found.append(setup.space.entries(training.freeze(True)))
