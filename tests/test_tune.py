@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,15 @@ from seqpa.cli import main
 from seqpa.config import Config, load_config
 from seqpa.config.schema import TuneRange
 from seqpa.errors import SeqpaError
-from seqpa.tune.space import check_space, chosen, default_space, distributions, space_of
+from seqpa.tune.pools import processes
+from seqpa.tune.space import (
+    check_space,
+    check_with_text,
+    chosen,
+    default_space,
+    distributions,
+    space_of,
+)
 from seqpa.tune.study import Study
 from seqpa.tune.trial import TrialResult, run_trial
 
@@ -135,6 +145,43 @@ def test_failed_trials_are_told_and_passed_over(tmp_path: Path, config: Path) ->
     assert all(trial.told for trial in failed)
 
 
+class Slow:
+    """Several trials at a time, of which the last that began ends first."""
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:
+        return function, arguments
+
+    def first(self, handles: Sequence[Any]) -> list[Any]:
+        return list(handles[-1:])
+
+    def result(self, handle: Any) -> Any:
+        function, arguments = handle
+        return function(*arguments)
+
+
+def test_trials_that_run_at_the_same_time_differ(
+    tmp_path: Path, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made_up(config: Config, floors: list[float | None]) -> TrialResult:
+        return TrialResult([config.learner.C], "accuracy", False, 0.0)
+
+    monkeypatch.setattr("seqpa.tune.study.run_trial", made_up)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nobody is told of optuna's experiments
+        study = study_at(tmp_path / "a", config)
+        assert len(list(study.search(Slow(), 4, 14, None))) == 14
+    assert len({trial.values["learner.C"] for trial in study.ended()}) == 14
+
+
+def test_a_killed_process_is_one_error(config: Path) -> None:
+    with processes(1) as pool:
+        handle = pool.submit(os._exit, 1)
+        for function in (lambda: pool.result(handle), lambda: pool.submit(abs, -3)):
+            pool.first([handle])
+            with pytest.raises(SeqpaError, match="a process of the search was killed"):
+                function()
+
+
 def test_no_time_no_trial(tmp_path: Path, config: Path) -> None:
     study = study_at(tmp_path / "a", config)
     assert list(study.search(None, 1, 5, 0.0)) == []
@@ -173,6 +220,7 @@ def test_every_value_of_the_space_to_begin_with_is_allowed(config: Path) -> None
         ("learner.algorithm: [pa-i, pa-3]", "did you mean 'pa-i'"),
         ("data.train: [a.conll]", "data.train cannot be tuned"),
         ("learner.epochs: [3, 5]", "learner.epochs cannot be tuned"),
+        ("learner.C: 0.3", "expected a list of values, or a range such as"),
     ],
 )
 def test_mistakes_in_the_space_have_their_line(config: Path, line: str, message: str) -> None:
@@ -180,6 +228,25 @@ def test_mistakes_in_the_space_have_their_line(config: Path, line: str, message:
     config.write_text(f"{text}tune:\n  {line}\n")
     with pytest.raises(SeqpaError, match=rf"c.yaml:\d+: .*{message}"):
         check_space(config, [], load_config(config))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("features.templates: [['word[0]'], ['word[0']]", "features.templates .* expected ']'"),
+        ("features.templates: [['lemma[0]']]", "features.templates .*lemma"),
+        ("decoding.constraints: [bio]", 'decoding.constraints "bio": .* is no chunk label'),
+    ],
+)
+def test_values_that_do_not_go_with_the_text_have_their_line(
+    config: Path, line: str, message: str
+) -> None:
+    text = config.read_text().split("tune:")[0]
+    config.write_text(f"{text}tune:\n  {line}\n")
+    base = load_config(config)
+    check_space(config, [], base)
+    with pytest.raises(SeqpaError, match=rf"c.yaml:\d+: tune: {message}"):
+        check_with_text(config, [], base)
 
 
 # The command

@@ -15,9 +15,8 @@ from seqpa.cli.screen import screen
 from seqpa.errors import SeqpaError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from seqpa.config import Config
+    from seqpa.tune.pools import Pool
     from seqpa.tune.study import Ended, Study
 
 _ROWS = 8  # the best trials that the table shows
@@ -86,7 +85,7 @@ def tune(
     from seqpa.training_outputs import told_config
     from seqpa.training_run import fingerprint
     from seqpa.tune.outcome import best_path, check_best
-    from seqpa.tune.space import check_space, space_of, with_values
+    from seqpa.tune.space import check_space, check_with_text, space_of, with_values
     from seqpa.tune.study import Study, need_optuna
     from seqpa.tune.trial import corpora_of
 
@@ -108,6 +107,7 @@ def tune(
         file.unlink(missing_ok=True)
     elif not file.exists():
         check_best(best_file, None, force)
+    check_with_text(config, settings, base)
     train, dev = corpora_of(base)
     test = None if base.data.test is None else read_part(base, "test")
     folder.mkdir(parents=True, exist_ok=True)
@@ -139,31 +139,25 @@ def _seconds(text: str | None) -> float | None:
 
 
 @contextmanager
-def _pool(dask: str | None, jobs: int) -> Iterator[tuple[Executor | None, int]]:
+def _pool(dask: str | None, jobs: int) -> Iterator[tuple[Pool | None, int]]:
     """Who makes the trials, and how many at a time."""
     from seqpa.cli.inputs import cores
+    from seqpa.tune.pools import AGAIN, processes
 
     if dask is not None:
         from seqpa.cluster.executors import TIMEOUT, OnDask, connected
 
         with connected(dask) as client:
-            on_dask = OnDask(client, screen().note, TIMEOUT)
+            on_dask = OnDask(client, screen().note, TIMEOUT, AGAIN)
             on_dask.check()
-            yield client.get_executor(pure=False), on_dask.slots()
+            yield on_dask, on_dask.slots()
         return
     at_once = jobs or cores()
     if at_once == 1:
         yield None, 1
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
-        try:
-            yield pool, at_once
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with processes(at_once) as pool:
+        yield pool, at_once
 
 
 def _search(study: Study, dask: str | None, jobs: int, trials: int, limit: float | None) -> None:

@@ -140,11 +140,16 @@ def draw(folder: Path, trials: Sequence[Ended], importances: dict[str, float], m
     )
     own.set_xlabel("trial")
     own.set_ylabel(f"dev {metric}")
-    own.legend(frameon=False)
     if best:  # trials that went astray would flatten the others
         shown_scores = sorted(100 * trial.score for trial in trials if trial.state != "failed")
         low = shown_scores[len(shown_scores) // 5]
-        own.set_ylim(low - 0.3 * (best[-1] - low) - 0.1, best[-1] + 0.2 * (best[-1] - low) + 0.1)
+        bottom = low - 0.3 * (best[-1] - low) - 0.1
+        own.set_ylim(bottom, best[-1] + 0.2 * (best[-1] - low) + 0.1)
+        astray = [t.number for t in trials if t.state != "failed" and 100 * t.score < bottom]
+        if astray:
+            heights = [bottom] * len(astray)
+            own.plot(astray, heights, "v", color="gray", clip_on=False, label="further down")
+    own.legend(frameon=False)
     figure.savefig(folder / "history.png", dpi=120)
     if not importances:
         return

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from seqpa.config import Config, load_config
+from seqpa.config.build import features_of
 from seqpa.config.schema import TuneRange
 from seqpa.errors import SeqpaError
+from seqpa.sequence.templates import parse
+from seqpa.tune.trial import corpora_of
 
 Space = dict[str, "list[Any] | TuneRange"]
 
@@ -17,7 +20,7 @@ _SECTIONS = ("features", "learner", "cost", "decoding")
 # What changes how long a training takes or how it is told, and not how well it does.
 _NOT_TUNED = ("learner.epochs", "learner.n_jobs", "learner.patience", "learner.seed")
 # Costs that are sums over tokens, which loss-augmented updates need.
-_SUMS = ("hamming", "hierarchy", "matrix")
+_SUMS = ("auto", "hamming", "hierarchy", "matrix")
 # Algorithms whose steps have a C.
 _WITH_C = ("pa-i", "pa-ii", "pa-ls", "arow")
 
@@ -81,6 +84,33 @@ def check_space(path: Path, settings: Sequence[str], config: Config) -> None:
             except SeqpaError as error:
                 told = str(error).removeprefix(f"--set {key}={json.dumps(value)}: ")
                 raise SeqpaError(f"{place}tune: {told}") from None
+
+
+def check_with_text(path: Path, settings: Sequence[str], config: Config) -> None:
+    """Raise a SeqpaError where a value that may be tried does not go with the text.
+
+    Templates name columns, and constraints by a scheme have the labels read in it.
+
+    Parameters
+    ----------
+    path, settings, config
+        As for `check_space`.
+    """
+    columns = corpora_of(config)[0].names
+    for key in ("features.templates", "decoding.constraints"):
+        values = config.tune.get(key, [])
+        for value in values if isinstance(values, list) else []:
+            try:
+                changed = with_values(path, settings, {key: value})
+                if key == "features.templates":
+                    for text in features_of(changed, columns):
+                        parse(text, columns)
+                else:
+                    corpora_of(changed)
+            except SeqpaError as error:
+                told = str(error).removeprefix(f"--set {key}={json.dumps(value)}: ")
+                place = config.place("tune", key)
+                raise SeqpaError(f"{place}tune: {key} {json.dumps(value)}: {told}") from None
 
 
 def _ends(own: list[Any] | TuneRange) -> list[Any]:

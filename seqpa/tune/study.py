@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -19,6 +19,7 @@ from typing import Any
 from seqpa.config import Config
 from seqpa.errors import SeqpaError
 from seqpa.file_locks import Lock
+from seqpa.tune.pools import Here, Pool
 from seqpa.tune.space import Space, chosen, distributions
 from seqpa.tune.trial import TrialResult, run_trial
 
@@ -185,7 +186,7 @@ class Study:
 
     def search(
         self,
-        pool: Executor | None,
+        pool: Pool | None,
         at_once: int,
         trials: int,
         seconds: float | None,
@@ -195,7 +196,7 @@ class Study:
 
         Parameters
         ----------
-        pool : concurrent.futures.Executor or None
+        pool : Pool or None
             Who makes the trials; None makes them here.
         at_once : int
             How many at a time.
@@ -212,34 +213,36 @@ class Study:
             Each trial, when it has ended.
         """
         begun = time.monotonic()
-        running: dict[Future[TrialResult], Any] = {}
+        makers = Here() if pool is None else pool
+        running: list[tuple[Any, Any]] = []  # handles of the pool's, and trials of optuna's
         while True:
             late = seconds is not None and time.monotonic() - begun >= seconds
             wanted = 0 if late else trials - len(self.ended()) - len(running)
             for _ in range(min(wanted, at_once - len(running))):
-                trial = self._ask()
-                task = self._make(chosen(self._space, trial.params)), self.floors()
-                if pool is None:
-                    future: Future[TrialResult] = Future()
-                    future.set_result(run_trial(*task))
-                else:
-                    future = pool.submit(run_trial, *task)
-                running[future] = trial
+                trial = self._ask(len(running), at_once)
+                config = self._make(chosen(self._space, trial.params))
+                running.append((makers.submit(run_trial, config, self.floors()), trial))
             if not running:
                 return
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in sorted(done, key=lambda own: running[own].number):
-                result = future.result()
+            done = makers.first([handle for handle, _ in running])
+            ended = [pair for pair in running if any(pair[0] is handle for handle in done)]
+            running = [pair for pair in running if all(pair[0] is not own[0] for own in ended)]
+            for handle, trial in sorted(ended, key=lambda own: own[1].number):
+                result: TrialResult = makers.result(handle)
                 if metric is not None and result.metric:
                     metric(result.metric)
-                yield self._tell(running.pop(future), result)
+                yield self._tell(trial, result)
 
-    def _ask(self) -> Any:
-        """A trial, suggested from those that have ended."""
-        number = len(self.ended())
-        self._study.sampler = self._optuna.samplers.TPESampler(
-            n_startup_trials=STARTUP, seed=(self._seed * 1_000_003 + number) % 2**32
-        )
+    def _ask(self, running: int, at_once: int) -> Any:
+        """A trial, suggested from those that have ended; another one for each that is running."""
+        number = len(self.ended()) + running
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", self._optuna.exceptions.ExperimentalWarning)
+            self._study.sampler = self._optuna.samplers.TPESampler(
+                n_startup_trials=STARTUP,
+                constant_liar=at_once > 1,  # not beside what is being tried
+                seed=(self._seed * 1_000_003 + number) % 2**32,
+            )
         return self._study.ask(self._distributions)
 
     def _tell(self, trial: Any, result: TrialResult) -> Ended:
