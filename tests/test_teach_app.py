@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from served import until
 from taught import Teaching, text_file
 
 from seqpa.cli import main
+from seqpa.teach.training import Training
 
 XSS = '<img src=x onerror="alert(1)"><script>alert(2)</script>'
 
@@ -99,6 +101,24 @@ def test_a_whole_session(tmp_path: Path) -> None:
         assert teaching.end() == 0
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ["--given", "labelled", "--labels", "X,Y"],
+            "3 sentences, labels X, Y, A, C, B and 1 more",
+        ),
+        ([], "3 sentences, labels A, C, B, D; those in the files are shown to be gone over"),
+    ],
+)
+def test_what_a_new_project_has_is_told(tmp_path: Path, options: list[str], told: str) -> None:
+    gold = tmp_path / "gold.conll"
+    rows = [[("Ada", f"B-{a}"), ("saw", "O"), ("Rome", f"B-{b}")] for a, b in ("AB", "CD", "AC")]
+    gold.write_text("\n".join("".join(f"{w}\t{t}\n" for w, t in row) for row in rows))
+    with Teaching(gold, *options, "--columns", "word,label", "--project", tmp_path / "p") as own:
+        assert own.lines[0].endswith(f"p.seqpa: {told}")
+
+
 def test_full_training_runs_in_the_background_and_as_a_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,7 +131,12 @@ def test_full_training_runs_in_the_background_and_as_a_command(
         failed = until(lambda: _unless_running(teaching))
         assert failed["state"] == "failed"
         assert "no sentence of it is labelled yet" in failed["message"]
-        for number in range(40):
+        teaching.do("accept", sentence=0, annotation={"spans": [[0, 1, "PER"], [3, 4, "LOC"]]})
+        teaching.do("train")
+        early = until(lambda: _unless_running(teaching))
+        assert (early["state"], early["score"]) == ("done", None)
+        assert early["message"].startswith("no score: 1 sentence is labelled whole; from 30 on")
+        for number in range(1, 40):
             spans = [[0, 1, "PER"], [3, 4, "LOC"]]
             teaching.do("accept", sentence=number, annotation={"spans": spans})
         body = {"request": "one"}
@@ -119,14 +144,20 @@ def test_full_training_runs_in_the_background_and_as_a_command(
         teaching.do("train")  # one at a time
         done = until(lambda: _unless_running(teaching))
         assert teaching.ask("/api/train", body).json["state"] == "done"  # the same request
-    assert (done["state"], done["metric"]) == ("done", "F1")
+    assert (done["state"], done["metric"], done["message"]) == ("done", "F1", None)
     assert done["score"] > 0.9
     model = tmp_path / "names.safetensors"
     assert done["model"] == str(model)
     assert main(["tag", str(model), "--format", "text", str(text)]) == 0
     assert "B-LOC" in capsys.readouterr().out
     other = tmp_path / "other.safetensors"
-    assert main(["teach", str(project), "--train", "-o", str(other)]) == 0
+    other.write_text("mine")
+    assert main(["teach", str(project), "--train", "-o", str(other)]) == 2
+    told = capsys.readouterr()
+    assert "was not trained on names.seqpa" in told.err
+    assert (told.out, other.read_text()) == ("", "mine")  # before it has begun
+    assert main(["teach", str(project), "--train", "-o", str(other), "--force"]) == 0
+    assert main(["teach", str(project), "--train", "-o", str(other)]) == 0  # its own
     assert "held out: F1" in capsys.readouterr().out
     assert main(["tag", str(other), "--format", "text", str(text)]) == 0
     target = tmp_path / "out.conll"
@@ -139,6 +170,44 @@ def test_full_training_runs_in_the_background_and_as_a_command(
         f"learner: {{epochs: 2}}\noutput: {{model: {tmp_path / 'third.safetensors'}}}\n"
     )
     assert main(["train", str(config)]) == 0
+
+
+def test_a_training_that_ends_slowly_does_not_end_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = threading.Event()
+
+    class Ending(subprocess.Popen[str]):
+        """A process that has told its last, and takes its time to end."""
+
+        def wait(self, timeout: float | None = None) -> int:
+            if self is first:
+                gone.wait()
+            return super().wait(timeout)
+
+    told = [{"state": "failed", "message": "nothing is labelled"}, {"state": "done"}]
+    lines = [f"print({json.dumps(json.dumps(one))})" for one in told]
+    go_on = tmp_path / "go on"
+    waits = f"import os, time\nwhile not os.path.exists({str(go_on)!r}): time.sleep(0.01)"
+    commands = [lines[0], f"{waits}\n{lines[1]}"]
+    first = None
+    monkeypatch.setattr(
+        "seqpa.teach.training.subprocess.Popen",
+        lambda _, **more: Ending([sys.executable, "-c", commands.pop(0)], **more),
+    )
+    training = Training(tmp_path / "a.seqpa", tmp_path / "a.safetensors")
+    training.start("one")
+    first = training._process
+    until(lambda: training.state()["state"] == "failed")
+    threads = [one for one in threading.enumerate() if one.name == "seqpa-train"]
+    assert training.start("two")["state"] == "running"
+    gone.set()
+    for one in threads:
+        one.join()
+    assert training.state()["state"] == "running"
+    go_on.touch()
+    until(lambda: training.state()["state"] == "done")
+    training.close()
 
 
 def _unless_running(teaching: Teaching) -> Any:
@@ -271,7 +340,8 @@ def test_hostile_addresses_are_refused(teaching: Teaching, path: str) -> None:
 
 
 def test_other_web_pages_can_do_nothing(teaching: Teaching) -> None:
-    body = {"request": "a"}
+    # A name of its own: other tests may come before or after, at the same server.
+    body = {"request": "of the page"}
     assert teaching.ask("/api/next", body, origin="https://evil.example").status == 403
     assert teaching.ask("/api/next", body, origin="null").status == 403
     assert teaching.ask("/api/next", body, host="evil.example").status == 421
@@ -313,6 +383,8 @@ def test_texts_and_labels_pass_through_as_data(tmp_path: Path) -> None:
         (["none.seqpa"], "there is no such project"),
         (["a.txt"], "there are no labels yet"),
         (["a.txt", "--labels", "PER,,LOC"], "'' is no name for a label"),
+        (["a.txt", "--labels", "B-PER,I-PER,O"], "say what spans are called"),
+        (["long.txt", "--labels", "PER"], "sentence 2 has 10,001 tokens, and 10,000 are the most"),
         (["a.txt", "--labels", "PER", "--kind", "words"], "kind"),
         (["a.txt", "--labels", "PER", "--given", "some"], "given is 'some'"),
         (["a.txt", "--labels", "PER", "--strategy", "margins"], "did you mean 'margin'"),
@@ -332,6 +404,7 @@ def test_mistakes_are_one_line_and_leave_nothing(
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     text_file(tmp_path)
+    Path("long.txt").write_text("Ada left.\n\n" + "so " * 10_001)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         arguments = [port if one == "TAKEN" else one for one in arguments]
@@ -340,7 +413,7 @@ def test_mistakes_are_one_line_and_leave_nothing(
     assert captured.startswith("seqpa: error: ")
     assert captured.count("\n") == 1
     assert told in captured
-    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "long.txt"]
 
 
 def test_a_project_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -351,6 +424,21 @@ def test_a_project_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFi
     assert main([*arguments, "--no-browser"]) == 2
     assert "is there already" in capsys.readouterr().err
     assert target.read_text() == "mine"
+
+
+def test_what_takes_long_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("_LARGE", "_LARGE_PROJECT", "_MANY"):
+        monkeypatch.setattr(sys.modules["seqpa.cli.teach"], name, 1)
+    monkeypatch.setattr("seqpa.teach.running.run", lambda *_: None)
+    project = str(tmp_path / "a.seqpa")
+    text = str(text_file(tmp_path))
+    assert main(["teach", text, "--labels", "PER", "--project", project]) == 0
+    told = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert told == ["reading", "writing", "made", "opening"]
+    assert main(["teach", project]) == 0
+    assert capsys.readouterr().out.startswith("opening 0 MB ...")
 
 
 def test_an_encoding_that_was_guessed_is_told(tmp_path: Path) -> None:

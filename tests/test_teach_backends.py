@@ -11,6 +11,7 @@ import base64
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -30,7 +31,7 @@ from seqpa.serve.logs import Log
 from seqpa.serve.settings import Settings
 from seqpa.teach import inception, label_studio
 from seqpa.teach.backend import LIMITS
-from seqpa.teach.cas import PREDICTED, TOKEN, Cas, Mark
+from seqpa.teach.cas import PREDICTED, SCORE, SENTENCE, TOKEN, Cas, Mark
 from seqpa.teach.label_studio import read_interface
 from seqpa.teach.plain_xml import read_elements
 from seqpa.teach.store import Store
@@ -124,6 +125,60 @@ def created(
 ALL = [region(*one) for one in REGIONS]
 
 
+# As Label Studio 1.23.2 was seen to send it, with its page and its API
+
+
+def studio_task(number: int, text: str, **more: Any) -> dict[str, Any]:
+    return {
+        "id": number, "data": {"text": text}, "meta": {}, "created_at": "2026-01-02T03:04:05.0Z",
+        "updated_at": "2026-01-02T03:04:05.0Z", "is_labeled": False, "overlap": 1,
+        "inner_id": number, "total_annotations": 0, "cancelled_annotations": 0,
+        "total_predictions": 0, "comment_count": 0, "unresolved_comment_count": 0,
+        "last_comment_updated_at": None, "project": 6, "updated_by": None, "file_upload": None,
+        "comment_authors": [], "annotations": [], "predictions": [], **more,
+    }  # fmt: skip
+
+
+def studio_asks(*tasks: dict[str, Any], view: str = VIEW, context: Any = None) -> dict[str, Any]:
+    return {
+        "tasks": list(tasks), "project": "6.1795034467", "label_config": view,
+        "params": {"login": None, "password": None, "context": context},
+    }  # fmt: skip
+
+
+def studio_annotation(number: int, task: int, regions: list[Any], **more: Any) -> dict[str, Any]:
+    return {
+        "id": number, "result": regions, "was_cancelled": False, "ground_truth": False,
+        "created_at": "2026-01-02T03:04:05.0Z", "updated_at": "2026-01-02T03:04:05.0Z",
+        "draft_created_at": None, "lead_time": 6.088, "prediction": {},
+        "result_count": len(regions), "unique_id": "7c0f", "import_id": None, "last_action": None,
+        "bulk_created": False, "task": task, "project": 6, "completed_by": 1, "updated_by": 1,
+        "parent_prediction": None, "parent_annotation": None, "last_created_by": None, **more,
+    }  # fmt: skip
+
+
+def studio_tells(action: str, view: str = VIEW, **more: Any) -> dict[str, Any]:
+    project = {
+        "id": 6, "task_number": 4, "title": "names", "label_config": view, "model_version": "seqpa",
+        "parsed_label_config": {"label": {"type": "Labels", "to_name": ["text"]}},
+        "min_annotations_to_start_training": 0, "task_data_password": None, "created_by": 1,
+    }  # fmt: skip
+    return {"action": action, "project": project, **more}
+
+
+def studio_region(
+    start: int, end: int, label: str, text: str, origin: str = "manual", name: str = ""
+) -> dict[str, Any]:
+    return {**region(start, end, label, text), "id": name or f"b{start}mK", "origin": origin}
+
+
+def predicted(told: Any) -> list[list[tuple[str, str]]]:
+    return [
+        [(r["value"]["text"], r["value"]["labels"][0]) for r in one["result"]]
+        for one in told["results"]
+    ]
+
+
 # Label Studio
 
 
@@ -131,7 +186,7 @@ def test_a_backend_is_set_up_asked_and_taught(make: Made) -> None:
     ask, suggester = make(label_studio)
     assert ask("GET", "/health") == (200, {"status": "UP", "model_class": "seqpa"})
     body = {"project": "2.17", "schema": VIEW, "hostname": "http://x", "access_token": "secret"}
-    assert ask("POST", "/setup", body) == (200, {"model_version": "seqpa-0"})
+    assert ask("POST", "/setup", body) == (200, {"model_version": suggester.version})
     assert suggester.labels == ["PER", "LOC"]
     tasks = {"tasks": [{"id": 1, "data": {"text": "Bob left."}}], "label_config": VIEW}
     status, told = ask("POST", "/predict", tasks)
@@ -153,7 +208,7 @@ def test_a_backend_is_set_up_asked_and_taught(make: Made) -> None:
     assert (own["from_name"], own["to_name"], own["type"]) == ("label", "text", "labels")
     assert 0 < own["score"] <= 1
     assert 0 < found["score"] <= own["score"]
-    assert found["model_version"] == told["model_version"] == f"seqpa-{suggester.clock}"
+    assert found["model_version"] == told["model_version"] == suggester.version
 
 
 def test_predictions_are_the_models_own(make: Made) -> None:
@@ -181,7 +236,7 @@ def test_an_annotation_is_kept_sentence_by_sentence(make: Made, tmp_path: Path) 
     fewer = [one for one in ALL if one["value"]["start"] != 9]
     changed = created(fewer, action="ANNOTATION_UPDATED")
     assert ask("POST", "/webhook", changed)[1] == {
-        "taught": 1, "left_out": 0, "model_version": "seqpa-3"
+        "taught": 1, "left_out": 0, "unlearned": 0, "model_version": suggester.version
     }  # fmt: skip
     suggester.close()
     with Store.open(tmp_path / "names.seqpa") as store:
@@ -221,7 +276,7 @@ def test_what_cannot_be_kept_is_left_out_and_told(make: Made) -> None:
     overlap = [region(0, 8, "PER"), region(4, 13, "LOC")]
     told = ask("POST", "/webhook", created(overlap))[1]
     assert (told["taught"], told["left_out"]) == (1, 1)
-    skipped = created(ALL, was_cancelled=True)
+    skipped = created(ALL, was_cancelled=True, id=6)
     assert ask("POST", "/webhook", skipped)[1]["taught"] == 0
     assert ask("POST", "/webhook", {"action": "TASKS_CREATED"}) == (
         200, {"ignored": "TASKS_CREATED"}
@@ -310,6 +365,13 @@ HOSTILE: list[tuple[str, Any, int]] = [
     ("/webhook", created([{**ALL[0], "value": {"start": "0", "end": 3, "labels": []}}]), 422),
     ("/webhook", created([{**ALL[0], "value": {"start": 0, "end": 3, "labels": [[]]}}]), 422),
     ("/webhook", created(ALL, completed_by="x" * 10_000), 422),
+    ("/webhook", {**created(ALL), "annotations": [[]], "annotation": [{}, 3]}, 422),
+    ("/predict", {**studio_asks({"id": 1}), "params": 3}, 422),
+    ("/train", {}, 422),
+    ("/train", {"annotations": [3], "label_config": VIEW}, 422),
+    ("/train", {"annotations": [{"annotations": [3]}], "label_config": VIEW}, 422),
+    ("/webhook", {**created(ALL), "task": {"id": [], "data": {}}}, 422),
+    ("/webhook", created("x", task=[1]), 422),  # type: ignore[arg-type]
     ("/nothing", {}, 404),
 ]
 
@@ -326,6 +388,13 @@ def test_hostile_bodies_are_refused_and_teach_nothing(
     assert not suggester._state.labellings
 
 
+def test_what_else_a_task_has_may_be_of_any_form(make: Made) -> None:
+    ask, _ = make(label_studio)
+    task = studio_task(1, TEXT, drafts=5, annotations=[{"result": 3}], predictions=[7])
+    found, told = ask("POST", "/predict", studio_asks(task, context={"result": [3, {}]}))
+    assert (found, len(told["results"])) == (200, 1)
+
+
 def test_only_those_who_may_ask(make: Made) -> None:
     ask, _ = make(label_studio, {"studio": hashed("the-token")})
     body = {"tasks": [], "label_config": VIEW}
@@ -336,6 +405,237 @@ def test_only_those_who_may_ask(make: Made) -> None:
     assert ask("POST", "/predict", body, authorization="Bearer the-token")[0] == 200
     assert ask("POST", "/predict", body, authorization=f"Basic {basic}")[0] == 200
     assert ask("GET", "/health")[0] == 200
+
+
+def test_a_day_with_label_studio(make: Made) -> None:
+    ask, suggester = make(label_studio)
+    setup = {"project": "6.1795034467", "schema": VIEW, "hostname": "http://localhost:8080",
+             "access_token": "0123", "extra_params": None}  # fmt: skip
+    assert ask("GET", "/health")[0] == 200
+    versions = [ask("POST", "/setup", setup)[1]["model_version"]]
+    first, second = "Kim flew to Bonn.", "Kim met Lea in Bonn."
+    tasks = [studio_task(20, first), studio_task(21, second)]
+    for action, more in (("TASKS_CREATED", {"tasks": tasks}), ("PROJECT_UPDATED", {}),
+                         ("START_TRAINING", {})):  # fmt: skip
+        assert ask("POST", "/webhook", studio_tells(action, **more)) == (200, {"ignored": action})
+    regions = [studio_region(0, 3, "PER", first), studio_region(12, 16, "LOC", first)]
+    one = {"annotation": studio_annotation(19, 20, regions), "task": tasks[0]}
+    told = ask("POST", "/webhook", studio_tells("ANNOTATION_CREATED", **one))
+    assert (told[0], told[1]["taught"]) == (200, 1)
+    versions.append(ask("POST", "/setup", setup)[1]["model_version"])
+    status, told = ask("POST", "/predict", studio_asks(tasks[1]))
+    assert (status, told["results"][0]["model_version"]) == (200, versions[-1])
+    assert {("Kim", "PER"), ("Bonn", "LOC")} <= set(predicted(told)[0])
+    ids = [r["id"] for r in told["results"][0]["result"]]
+    assert len(ids) == len(set(ids))
+
+    fewer = studio_annotation(19, 20, regions[:1])
+    changed = studio_tells("ANNOTATION_UPDATED", annotation=fewer, task=tasks[0])
+    assert ask("POST", "/webhook", changed)[1]["taught"] == 1
+    versions.append(ask("POST", "/setup", setup)[1]["model_version"])
+    gone = studio_tells("ANNOTATIONS_DELETED", annotations=[{"id": 19}])
+    assert ask("POST", "/webhook", gone) == (200, {"unlearned": 2})
+    versions.append(ask("POST", "/setup", setup)[1]["model_version"])
+
+    # "Create annotations from predictions": several, each with its task.
+    many = studio_tells(
+        "ANNOTATIONS_CREATED",
+        annotation=[
+            studio_annotation(22, 21, [studio_region(8, 11, "PER", second)], lead_time=None),
+            studio_annotation(23, 20, regions, lead_time=None),
+        ],
+        task=tasks,
+    )
+    assert ask("POST", "/webhook", many)[1]["taught"] == 2
+    assert [s.text for s in suggester._sentences] == [first, second]
+    versions.append(ask("POST", "/setup", setup)[1]["model_version"])
+    assert len(set(versions)) == len(versions)
+    assert ask("GET", "/versions") == (200, {"versions": versions[-1:]})
+
+
+def test_no_two_models_have_one_version(make: Made) -> None:
+    """Label Studio asks no more for a task that has a prediction of this version."""
+    ask, suggester = make(label_studio)
+    seen = {}
+    for number, word in enumerate(("Ada", "left", "Rome", "Ada")):
+        start = TEXT.index(word)
+        ask("POST", "/webhook", created([region(start, start + len(word), "PER")], id=number))
+        assert suggester.clock == 2
+        seen[suggester.version] = suggester._learned.model.snapshot()
+        ask("POST", "/webhook", {"action": "ANNOTATIONS_DELETED", "annotations": [{"id": number}]})
+    assert len(seen) == 4
+    last = suggester.version
+    suggester.close()
+    _, again = make(label_studio)
+    assert again.version == last
+
+
+def test_one_bad_task_does_not_spoil_the_others(make: Made) -> None:
+    ask, _ = make(label_studio)
+    ask("POST", "/webhook", created(ALL))
+    bad = studio_task(3, "b " * 6000)
+    tasks = [studio_task(2, "Bob left."), bad, studio_task(4, 7), studio_task(5, "Ada left.")]  # type: ignore[arg-type]
+    status, told = ask("POST", "/predict", studio_asks(*tasks))
+    assert status == 200
+    assert predicted(told) == [[("Bob", "PER")], [], [], [("Ada", "PER")]]
+    assert "at most 5000" in told["results"][1]["error"]
+    assert "text is missing" in told["results"][2]["error"]
+    assert ask("POST", "/predict", studio_asks(bad, bad))[0] == 422
+
+
+def test_an_annotation_that_is_skipped_later_is_unlearned(make: Made) -> None:
+    ask, suggester = make(label_studio)
+    task = studio_task(11, TEXT)
+    one = studio_tells("ANNOTATION_CREATED", annotation=studio_annotation(5, 11, ALL), task=task)
+    ask("POST", "/setup", {"schema": VIEW})  # its labels stay
+    before = suggester._learned.model.snapshot()
+    assert ask("POST", "/webhook", one)[1]["taught"] == 2
+    skipped = studio_annotation(5, 11, ALL, was_cancelled=True)
+    told = ask(
+        "POST", "/webhook", studio_tells("ANNOTATION_UPDATED", annotation=skipped, task=task)
+    )
+    assert told[1]["unlearned"] == 2
+    assert suggester._learned.model.snapshot() == before
+    assert ask("POST", "/webhook", one)[1]["taught"] == 2
+
+
+def test_aliases_and_other_controls(make: Made) -> None:
+    view = VIEW.replace('value="LOC"', 'value="Place" alias="LOC"').replace(
+        "<Text", '<Labels name="mood" toName="text"><Label value="GOOD"/></Labels><Text'
+    )
+    assert read_interface(view).labels == ["PER", "LOC"]
+    ask, suggester = make(label_studio)
+    mood = {**region(0, 14, "GOOD"), "from_name": "mood"}
+    annotation = studio_annotation(5, 11, [mood, *ALL])
+    told = studio_tells("ANNOTATION_CREATED", view, annotation=annotation,
+                        task=studio_task(11, TEXT))  # fmt: skip
+    told = ask("POST", "/webhook", told)[1]
+    assert (told["taught"], told["left_out"]) == (2, 0)
+    assert suggester._state.current(0) == {"spans": [[0, 1, "PER"], [2, 3, "LOC"]]}
+    assert suggester.labels == ["PER", "LOC"]
+    found = predicted(ask("POST", "/predict", studio_asks(studio_task(1, TEXT), view=view))[1])
+    assert ("Rome", "LOC") in found[0]
+
+
+def test_characters_as_the_page_counted_them(make: Made) -> None:
+    """A region that was drawn by hand behind CRLF, double spaces and a sign beyond the BMP."""
+    ask, suggester = make(label_studio)
+    text = "Ada  saw\r\nBob in  Rome.\r\n\r\n😀 Then  Ada left."
+    drawn = [studio_region(0, 3, "PER", text), studio_region(18, 22, "LOC", text),
+             studio_region(29, 33, "LOC", text)]  # fmt: skip
+    assert [one["value"]["text"] for one in drawn] == ["Ada", "Rome", "Then"]
+    annotation = studio_annotation(5, 14, drawn)
+    body = studio_tells("ANNOTATION_CREATED", annotation=annotation, task=studio_task(14, text))
+    assert ask("POST", "/webhook", body)[1]["left_out"] == 0
+    kept = [
+        (s.tokens[a:b], label)
+        for s in suggester._sentences
+        for a, b, label in suggester._state.current(s.id)["spans"]
+    ]
+    assert kept == [(["Ada"], "PER"), (["Rome"], "LOC"), (["Then"], "LOC")]
+    told = ask("POST", "/predict", studio_asks(studio_task(15, text)))[1]
+    for one in told["results"][0]["result"]:
+        value = one["value"]
+        assert text[value["start"] : value["end"]] == value["text"]
+        assert one["id"] == f"seqpa-{value['start']}-{value['end']}"
+    assert ("Rome", "LOC") in predicted(told)[0]
+
+
+def test_what_is_drawn_is_kept_and_nothing_lies_on_it(make: Made) -> None:
+    ask, suggester = make(label_studio)
+    text = "Bob left. In Rome Ada saw Bob."
+    names = {"Bob": "PER", "Ada": "PER", "Rome": "LOC"}
+    marks = [studio_region(m.start(), m.end(), names[m[0]], text)
+             for m in re.finditer("Bob|Ada|Rome", text)]  # fmt: skip
+    for reader in range(3):
+        ask("POST", "/webhook", created(marks, text, completed_by=reader))
+    clock = suggester.clock
+    bare = studio_task(9, text, drafts=[])
+    plain = predicted(ask("POST", "/predict", studio_asks(bare))[1])[0]
+    assert plain == [("Bob", "PER"), ("Rome", "LOC"), ("Ada", "PER"), ("Bob", "PER")]
+
+    # By hand: "In Rome" is a person. The rest is decoded under that.
+    drawn = studio_region(10, 17, "PER", text)
+    asked = studio_asks(bare, context={"result": [drawn]})
+    told = ask("POST", "/predict", asked)[1]
+    pieces = cut(text)
+    found = suggester.suggest(pieces, [Mark(10, 17, "PER")])
+    assert (10, 17, "PER") in [mark[:3] for mark in found.marks]
+    confirmed = [[], [(0, 2, "PER")]]
+    expected = []
+    for piece, fixed in zip(pieces, confirmed, strict=True):
+        proposal = suggester._learned.model.propose(piece.tokens, fixed)
+        for start, end, label in proposal.annotation["spans"]:
+            if [start, end, label] not in [list(one) for one in fixed]:
+                expected.append((" ".join(piece.tokens[start:end]), label))
+    assert predicted(told)[0] == expected
+    assert "Rome" not in dict(expected)
+    assert dict(expected)["Ada"] == "PER"
+
+    # What is in a draft or a former prediction is on the page, or was taken off it by hand.
+    old = [{"id": 3, "result": [studio_region(0, 3, "LOC", text, "prediction")]}]
+    draft = [{"id": 4, "result": [drawn, studio_region(18, 21, "LOC", text)]}]
+    there = studio_task(9, text, predictions=old, drafts=draft)
+    told = ask("POST", "/predict", studio_asks(there, context={"result": [drawn]}))[1]
+    assert predicted(told)[0] == [one for one in expected[1:] if one[0] != "Ada"]
+    whole = [{"id": 5, "result": [studio_region(0, len(text), "PER", text)]}]
+    done = studio_task(9, text, annotations=whole)
+    assert predicted(ask("POST", "/predict", studio_asks(done, context={"result": []}))[1]) == [[]]
+
+    # Regions with labels that nobody taught, or across sentences, hold nothing up.
+    odd = [studio_region(0, 3, "NEW", text), studio_region(4, 17, "LOC", text)]
+    told = ask("POST", "/predict", studio_asks(bare, context={"result": odd}))
+    assert (told[0], predicted(told[1])[0]) == (200, [("Ada", "PER"), ("Bob", "PER")])
+    assert suggester.clock == clock
+
+
+def test_what_was_annotated_before_is_taught_by_its_export(make: Made) -> None:
+    ask, suggester = make(label_studio)
+    ask("POST", "/setup", {"schema": VIEW})
+    tasks = [
+        studio_task(1, TEXT, annotations=[studio_annotation(1, 1, ALL)]),
+        studio_task(2, "b " * 6000, annotations=[studio_annotation(2, 2, [])]),
+        studio_task(3, "Ada left.", annotations=[
+            studio_annotation(3, 3, [region(0, 3, "PER", "Ada left.")], completed_by=None),
+            studio_annotation(4, 3, [], was_cancelled=True),
+        ]),
+        studio_task(4, "Bob left."),
+    ]  # fmt: skip
+    # What can be taken is, before the request is refused for the rest.
+    status, told = ask("POST", "/train", {"annotations": tasks})
+    assert (status, suggester.clock) == (422, 3)
+    assert "at most 5000" in told["detail"]
+    del tasks[1]
+    asked = {"annotations": tasks, "project": "6.1795034467", "label_config": VIEW,
+             "params": {"login": None, "password": None}}  # fmt: skip
+    assert ask("POST", "/train", asked)[1] == {
+        "taught": 0, "left_out": 0, "unlearned": 0, "model_version": suggester.version
+    }  # fmt: skip
+    told = ask("POST", "/webhook", {"action": "ANNOTATIONS_DELETED", "annotations": [{"id": 1}]})
+    assert told[1] == {"unlearned": 2}
+
+
+def test_the_console_says_why_a_setup_was_refused(tmp_path: Path) -> None:
+    stream = io.StringIO()
+    log = Log(stream, quiet=True)
+    suggester = Suggester(empty_project(tmp_path / "a.seqpa", ["PER"], "spans", 1))
+    app = label_studio.create_backend_app(suggester, {}, Settings(models=(), limits=LIMITS), log)
+    assert Asked(app)("POST", "/setup", {"schema": "<View/>"})[0] == 422
+    log.close()
+    suggester.close()
+    assert "there is no text to label" in stream.getvalue()
+
+
+def test_an_address_that_bears_the_token(make: Made) -> None:
+    """From http://studio:TOKEN@host: Label Studio's webhook then bears it as well."""
+    ask, suggester = make(label_studio, {"studio": hashed("the-token")})
+    basic = "Basic " + base64.b64encode(b"studio:the-token").decode()
+    body = studio_tells("ANNOTATION_CREATED", annotation=studio_annotation(5, 11, ALL),
+                        task=studio_task(11, TEXT))  # fmt: skip
+    assert ask("POST", "/webhook", body)[0] == 401  # as when it is connected by a password
+    assert ask("GET", "/versions")[0] == 401
+    assert suggester.clock == 0
+    assert ask("POST", "/webhook", body, authorization=basic)[1]["taught"] == 2
 
 
 def test_web_pages_may_not_ask(make: Made) -> None:
@@ -445,6 +745,55 @@ def test_a_recommender_is_taught_and_asked(make: Made, text: str) -> None:
     cas = Cas(told["document"])
     assert (cas.text, cas.places(TOKEN)) == (Cas(bare).text, Cas(bare).places(TOKEN))
     assert cas.marks(LAYER, "value") == []
+
+
+@pytest.mark.parametrize("text", [TEXT, "😀\r\n<&\"'\t " + TEXT.replace("Ada", "𝒜da")])
+def test_another_library_reads_and_writes_the_same_documents(make: Made, text: str) -> None:
+    """Requests that dkpro-cassis writes, and answers that it reads, with its own counting."""
+    cassis = pytest.importorskip(
+        "cassis", reason="needs a CAS library of others: pip install dkpro-cassis"
+    )
+    types = cassis.load_dkpro_core_typesystem()
+    names = types.get_type(LAYER)
+    types.create_feature(names, PREDICTED, "uima.cas.Boolean")
+    types.create_feature(names, f"value{SCORE}", "uima.cas.Double")
+
+    def written(marks: list[tuple[int, int, str]], more: Any = ()) -> str:
+        cas = cassis.Cas(typesystem=types)
+        cas.sofa_string, cas.sofa_mime = text, "text/plain"
+        for piece in cut(text):
+            place = {"begin": piece.places[0][0], "end": piece.places[-1][1]}
+            cas.add(types.get_type(SENTENCE)(**place))
+            cas.add_all(types.get_type(TOKEN)(begin=a, end=b) for a, b in piece.places)
+        cas.add_all(names(begin=a, end=b, value=label) for a, b, label in marks)
+        cas.add_all(
+            names(begin=a, end=b, value="NO", **{PREDICTED: True, f"value{SCORE}": 0.5})
+            for a, b in more
+        )
+        found: str = cas.to_xmi()
+        return found
+
+    def read(document: str) -> list[tuple[str, str]]:
+        cas = cassis.load_cas_from_xmi(document, typesystem=types)
+        assert cas.sofa_string == text
+        assert len(cas.select(TOKEN)) == sum(len(piece.tokens) for piece in cut(text))
+        found = cas.select(LAYER)
+        assert all(0 < one[f"value{SCORE}"] <= 1 for one in found if one[PREDICTED])
+        return [(one.get_covered_text(), one.value) for one in found if one[PREDICTED]]
+
+    ask, suggester = make(inception)
+    shift = [(units_before(text, a), units_before(text, b), label) for a, b, label in REGIONS]
+    for reader in range(4):
+        body = training(written(shift, [(0, 1)]), user=f"reader {reader}")
+        assert ask("POST", "/names/train", body) == (204, None)
+    kept = {
+        (" ".join(suggester._sentences[i].tokens[a:b]), label)
+        for i in suggester._state.labellings
+        for a, b, label in suggester._state.current(i)["spans"]
+    }
+    assert kept == {(text[a:b], label) for a, b, label in shift}  # no suggestion taught
+    status, told = ask("POST", "/names/predict", predicting(written([])))
+    assert (status, set(read(told["document"]))) == (200, kept)
 
 
 def units_before(text: str, at: int) -> int:

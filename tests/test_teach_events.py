@@ -138,6 +138,13 @@ def test_every_label_gets_a_key_of_its_own_while_there_are_some() -> None:
     assert not set(keys) & set("hjklusfg?")
 
 
+def test_labels_may_be_called_as_those_that_mark_spans_word_by_word() -> None:
+    """One label a word may well be O, which has no colour on other pages, or B-NP."""
+    found = {one.name: one.colour for one in LabelSet(["B-NP", "O", "B-", "I-NP", "NP"])}
+    assert len(set(found.values())) == 5
+    assert found["B-NP"] == next(iter(LabelSet(["NP"]))).colour
+
+
 # From outside
 
 

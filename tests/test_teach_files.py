@@ -25,7 +25,7 @@ WORDS = st.text(
     min_size=1,
     max_size=6,
 ).filter(lambda word: not word.startswith(("#", "-DOCSTART-")))
-NAMES = st.sampled_from(["PER", "ORG", "B-ROLE", "work of art".replace(" ", "_")])
+NAMES = st.sampled_from(["PER", "ORG", "B-ROLE", "work of art", "a|b", "\\p\\|"])
 
 
 @st.composite
@@ -345,3 +345,23 @@ def test_json_of_an_export_has_its_places(tmp_path: Path) -> None:
     record = json.loads(data)
     assert record["offsets"] == [[0, 3], [5, 8]]
     assert record["labels"] == ["O", "B-X"]
+
+
+def test_spacy_reads_a_docbin(tmp_path: Path) -> None:
+    """Text, words and spans as they were; where spaCy is installed."""
+    spacy = pytest.importorskip("spacy", reason="needs spaCy")
+    text = tmp_path / "a.txt"
+    text.write_text("Ada Norvell left New Delhi, sadly.\nBob met Zoë in Rome.\n", encoding="utf-8")
+    sentences = read_sentences([text], "spans").sentences
+    labels = [
+        {"spans": [[0, 2, "PER"], [3, 5, "LOC"]]},
+        {"spans": [[0, 1, "PER"], [2, 3, "PER"], [4, 5, "LOC"]]},
+    ]
+    export(tmp_path / "a.spacy", zip(sentences, labels, strict=True), "spans", "docbin")
+    docs = list(
+        spacy.tokens.DocBin().from_disk(tmp_path / "a.spacy").get_docs(spacy.blank("en").vocab)
+    )
+    assert [doc.text for doc in docs] == [one.text for one in sentences]
+    assert [[word.text for word in doc] for doc in docs] == [one.tokens for one in sentences]
+    found = [[[span.start, span.end, span.label_] for span in doc.ents] for doc in docs]
+    assert found == [one["spans"] for one in labels]

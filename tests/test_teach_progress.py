@@ -9,7 +9,7 @@ import pytest
 
 from seqpa.teach.curve import design_effect, doubling, interval
 from seqpa.teach.events import State
-from seqpa.teach.keystrokes import by_hand, corrections, same, steps
+from seqpa.teach.keystrokes import Hand, by_hand, corrections, label_keys, same, steps
 from seqpa.teach.progress import PAUSE, progress
 from seqpa.teach.store import Event, Sentence
 
@@ -52,7 +52,8 @@ def test_scores_by_hand() -> None:
          "support": 3},
     ]  # fmt: skip
     assert found["unchanged"] == pytest.approx(1 / 3)
-    assert found["keys"] == {"pressed": 6, "by_hand": 18, "saved": pytest.approx(2 / 3)}
+    # By hand: extend and label (the cursor is there already), move and label, accept.
+    assert found["keys"] == {"pressed": 6, "by_hand": 3 * 5, "saved": pytest.approx(0.6)}
 
 
 def test_only_random_sentences_that_were_new_count() -> None:
@@ -236,7 +237,7 @@ def reached(proposed: dict[str, Any], final: dict[str, Any], n: int) -> dict[str
     kind = "spans" if "spans" in final else "tokens"
     now = {tuple(span) for span in proposed.get("spans", ())}
     labels = list(proposed.get("labels", ()))
-    for start, end, label, _ in steps(proposed, final, kind, n):
+    for start, end, label in steps(proposed, final, kind, n):
         if kind == "tokens":
             labels[start] = label
             continue
@@ -260,7 +261,36 @@ def test_steps_lead_from_any_proposal_to_what_is_right() -> None:
         assert reached(one, two, n) == two
         assert same(one, two, n) == (one == two)
         least, most = corrections(two, two, "spans", n), by_hand(two, "spans", n)
-        assert 1 == least <= most
+        assert (1, 1) == least <= most
+        assert most.held <= most.pressed
         words = [{"labels": rng.choice(["A", "B"], n).tolist()} for _ in range(2)]
         assert reached(words[0], words[1], n) == words[1]
-    assert by_hand({"labels": ["A"] * 5}, "tokens", 5) == 11
+    # The cursor goes on by itself to the next word without a label.
+    assert by_hand({"labels": ["A"] * 5}, "tokens", 5) == (6, 6)
+
+
+def test_keys_are_those_of_the_page() -> None:
+    names = ["PER", "LOC"]
+    right = spans([1, 3, "PER"], [7, 8, "LOC"])
+    # One arrow, one to extend, label; five arrows from word 2, or End and one back; accept.
+    assert by_hand(right, "spans", 9, names) == (3 + 3 + 1, 3 + 2 + 1)
+    # The cursor is at the first marked word, and goes on to the next one.
+    shown = spans([1, 3, "LOC"], [7, 8, "PER"])
+    assert corrections(shown, right, "spans", 9, [2, 7], names) == (3, 3)
+    # To a word that is not marked, by way of one that is.
+    assert corrections(spans([1, 3, "PER"]), right, "spans", 30, [0, 6], names) == (4, 3)
+    # One word of a longer span must be told from the span.
+    assert corrections(spans([0, 3, "PER"]), spans([0, 1, "PER"]), "spans", 3) == (3, 3)
+    hand = Hand(3, names, spans(), [0, 2])
+    hand.confirm(0, 1, spans(), [0, 2])
+    assert hand.cursor == 2
+    assert hand.accept() == (2, 2)
+
+
+def test_many_labels_are_typed() -> None:
+    names = ["NN", "NNS", "NNP", "NNPS", "VB", "VBD", "DT", "IN", "to-go", ",", "``", "GO"]
+    keys = {name: label_keys(name, tuple(names)) for name in names}
+    assert keys == {
+        "NN": 2, "NNS": 4, "NNP": 4, "NNPS": 5, "VB": 2, "VBD": 4, "DT": 2, "IN": 2, "to-go": 2,
+        ",": 3, "``": 3, "GO": 2,
+    }  # fmt: skip

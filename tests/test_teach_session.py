@@ -260,7 +260,14 @@ def test_a_random_sentence_that_is_reloaded_is_still_one(tmp_path: Path) -> None
         task = session.next("ann", request())["task"]
         # A page that is loaded again first gives back what it had.
         session.release("ann", task["sentence"])
-        assert session.sentence("ann", task["sentence"])["why"] == "random"
+        again = session.sentence("ann", task["sentence"])
+        assert again["why"] == "random"
+        # What it said as it went may also come after it has asked for it again.
+        session.release("ann", task["sentence"], task["loan"])
+        assert session.team.holder(task["sentence"], now=0.0) == "ann"
+        assert session.next("ann", request())["task"]["sentence"] != task["sentence"]
+        session.release("ann", task["sentence"], again["loan"])
+        assert session.team.holder(task["sentence"], now=0.0) is None
         session.accept("ann", request(), task["sentence"], {"spans": [[0, 1, "PER"]]})
         assert session.state.all[-1].body["why"] == "random"
         assert session.sentence("ann", task["sentence"])["why"] == "asked"
@@ -326,6 +333,19 @@ def test_undo_goes_back_to_the_beginning_and_says_so(tmp_path: Path) -> None:
         assert session.views.counts()["open"] == len(session.sentences)
         with pytest.raises(SeqpaError, match="nothing to undo"):
             session.undo("ann", request())
+
+
+def test_whoever_undoes_many_holds_the_last_alone(tmp_path: Path) -> None:
+    with made(tmp_path, users=["ann", "bob"]) as session:
+        request = Requests()
+        for number in range(4):
+            session.accept("ann", request(), number, {"spans": []})
+        for _ in range(3):
+            session.undo("ann", request())
+        with pytest.raises(SeqpaError, match="ann is at this sentence now"):
+            session.accept("bob", request(), 1, {"spans": []})
+        for number in (2, 3):
+            assert session.accept("bob", request(), number, {"spans": []})["event"]
 
 
 def test_an_undo_far_back_uses_snapshots_to_the_same_bits(tmp_path: Path) -> None:
@@ -408,6 +428,23 @@ def test_labelled_sentences_are_offered_again_when_a_label_is_new(tmp_path: Path
         assert told["counts"]["again"] == len(session.sentences) - 1
         assert session.views.rows(filter="again")["total"] == len(session.sentences) - 1
         assert session.undo("ann", request())["counts"]["again"] == len(session.sentences)
+
+
+def test_what_is_skipped_when_it_is_offered_again_does_not_come_in_circles(tmp_path: Path) -> None:
+    with made(tmp_path) as session:
+        request = Requests()
+        for number in range(len(session.sentences)):
+            session.accept("ann", request(), number, {"spans": []})
+        session.skip("ann", request(), 3)  # before there was a reason to look again
+        session.change_labels("ann", request(), {"action": "add", "name": "CITY"})
+        task = session.next("ann", request())["task"]
+        for number in range(len(session.sentences)):
+            assert (task["why"], task["sentence"]) == ("again", number)
+            task = session.skip("ann", request(), number)["task"]
+        assert task is None
+        # Another label is another reason.
+        session.change_labels("ann", request(), {"action": "add", "name": "RIVER"})
+        assert session.next("ann", request())["task"]["why"] == "again"
 
 
 def test_what_the_new_label_may_be_in_comes_first(tmp_path: Path) -> None:
@@ -537,6 +574,20 @@ def test_two_tabs_of_one_user_do_not_do_the_same(tmp_path: Path) -> None:
             session.accept("ann", request(), one["sentence"], {"spans": []}, clock=both["clock"])
 
 
+def test_an_undo_does_not_end_the_loan_of_another(tmp_path: Path) -> None:
+    with made(tmp_path, share=0.0) as session:
+        session.close()
+    with opened(tmp_path / "a.seqpa", users=("ann", "bob")) as session:
+        request = Requests()
+        session.accept("ann", request(), 0, {"spans": []})
+        bobs = session.sentence("bob", 0)
+        anns = session.undo("ann", request())["task"]
+        session.release("ann", 0, anns["loan"])
+        assert session.team.holder(0, session._now()) == "bob"
+        session.release("bob", 0, bobs["loan"])
+        assert session.team.holder(0, session._now()) is None
+
+
 def test_a_share_is_read_twice_and_differences_are_settled(tmp_path: Path) -> None:
     with made(tmp_path, share=1.0) as session:
         session.close()
@@ -616,6 +667,30 @@ def test_labels_in_the_files_count_as_is_said(tmp_path: Path, given: str) -> Non
         session.change_labels("ann", "r", {"action": "rename", "old": "PER", "new": "WHO"})
         assert session.sentence("ann", 0)["annotation"] == {"spans": [[0, 1, "WHO"]]}
         assert session.sentence("ann", 0)["proposal"] == {"spans": []}
+    session.close()
+
+
+def test_labels_that_are_gone_over_stay_where_nothing_is_confirmed(tmp_path: Path) -> None:
+    path = conll(tmp_path, "Ada/B-PER saw/O Rome/B-LOC and/O New/B-LOC York/I-LOC", "So/O it/O")
+    store = create(tmp_path / "b.seqpa", [path], given="proposed")
+    session = Session(store, background=False)
+    rest = [[2, 3, "LOC"], [4, 6, "LOC"]]
+    told = session.propose(0, [[0, 1, "LOC"]])
+    assert told["annotation"] == {"spans": [[0, 1, "LOC"], *rest]}
+    # A span that is cut goes, and what is confirmed to be none.
+    told = session.propose(0, [[1, 2, "PER"], [2, 3, None], [5, 6, "PER"]])
+    assert told["annotation"] == {"spans": [[0, 1, "PER"], [1, 2, "PER"], [5, 6, "PER"]]}
+    session.partial("ann", "one", 0, [[0, 1, "LOC"]])
+    assert session.sentence("ann", 0)["annotation"] == {"spans": [[0, 1, "LOC"], *rest]}
+    session.change_labels("ann", "two", {"action": "rename", "old": "LOC", "new": "PLACE"})
+    row = session.views.rows()["rows"][0]
+    shown = [[0, 1, "PER"], [2, 3, "PLACE"], [4, 6, "PLACE"]]
+    assert (row["annotation"], row["model"]) == (None, {"spans": shown})
+    session.close()
+    path = conll(tmp_path, "Ada/X saw/Y Rome/X", "So/Y it/Y")
+    store = create(tmp_path / "c.seqpa", [path], given="proposed", kind="tokens")
+    session = Session(store, background=False)
+    assert session.propose(0, [[1, 2, "X"]])["annotation"] == {"labels": ["X", "X", "X"]}
     session.close()
 
 

@@ -12,10 +12,22 @@ from typer.testing import CliRunner
 from seqpa import SeqpaError
 from seqpa.cli import app
 from seqpa.experiments.setup import Setup
+from seqpa.sequence.training import dev_score
 from seqpa.teach import simulate as played
+from seqpa.teach.annotator import asked
 from seqpa.teach.keystrokes import by_hand
 from seqpa.teach.model import Proposal, TaughtModel
-from seqpa.teach.simulate import Gold, Trial, correct, divided, noisy, play, read_gold, strategies
+from seqpa.teach.simulate import (
+    Gold,
+    Trial,
+    correct,
+    divided,
+    noisy,
+    play,
+    read_gold,
+    settled_tagger,
+    strategies,
+)
 from seqpa.teach.simulation import Wanted, outcome, reached, simulate, summaries
 
 NEWS = Path(__file__).parents[1] / "corpora" / "news"
@@ -36,6 +48,8 @@ class Scripted:
 
     kind = "spans"
     clock = 1
+    labels = ("PER", "LOC", "ORG")
+    sure: list[float] | None = None
 
     def __init__(self, *proposals: dict[str, Any]) -> None:
         self.proposals = proposals
@@ -43,34 +57,75 @@ class Scripted:
 
     def propose(self, tokens: list[str], confirmed: Any = (), columns: Any = None) -> Proposal:
         self.asked.append([list(one) for one in confirmed])
-        return Proposal(self.proposals[len(self.asked[-1])], [1.0] * len(tokens), 1.0)
+        return Proposal(self.proposals[len(self.asked[-1])], self.sure or [1.0] * len(tokens), 1.0)
 
 
 def test_keys_by_hand_and_by_corrections() -> None:
-    # Ada Lovelace saw Rome and Paris: four keys to label by hand are 3 + 2 + 2, and one to accept.
+    # Ada Lovelace saw Rome and Paris. By hand: extend and label, two arrows and label, End and
+    # label, and one key to accept.
     final = spans((0, 2, "PER"), (3, 4, "LOC"), (5, 6, "LOC"))
     first = spans((0, 1, "PER"), (3, 4, "PER"), (5, 6, "PER"))
-    # The first correction (three keys) brings nothing; the second (two) also puts Paris right.
+    # The first correction brings nothing; the second also puts Paris right.
     second = spans((0, 2, "PER"), (3, 4, "PER"), (5, 6, "PER"))
     model: Any = Scripted(first, second, final)
     work = correct(model, ["Ada", "Lovelace", "saw", "Rome", "and", "Paris"], final, None)
-    assert work == (3 + 2 + 1, 3 + 2 + 2 + 1, 3 + 2 + 2 + 1, 3)
+    assert work[:3] == ((2 + 3 + 1, 2 + 2 + 1), (2 + 3 + 2 + 1, 7), (2 + 3 + 2 + 1, 7))
+    assert work[3:] == (6, 3, [])
     assert model.asked == [[], [[0, 2, "PER"]], [[0, 2, "PER"], [3, 4, "LOC"]]]
 
 
 def test_what_should_not_be_there_is_cleared() -> None:
     model: Any = Scripted(spans((0, 1, "PER")), spans())
-    assert correct(model, ["He", "left"], spans(), None) == (3, 3, 1, 1)
+    work = correct(model, ["He", "left"], spans(), None)
+    assert work == ((2, 2), (2, 2), (1, 1), 2, 1, [])
+
+
+def test_only_what_the_model_is_unsure_of_is_asked_for() -> None:
+    """Right words before a mistake are confirmed one by one, those after it by the last key; a
+    mistake that the model is sure of stays."""
+    words = ["Ada", "Lovelace", "saw", "Rome", "and", "Paris", "in", "May"]
+    final = spans((0, 2, "PER"), (3, 4, "LOC"), (5, 6, "LOC"))
+    first = spans((0, 2, "PER"), (3, 4, "PER"), (7, 8, "LOC"))
+    model: Any = Scripted(first, first, spans((0, 2, "PER"), (3, 4, "LOC"), (7, 8, "LOC")))
+    model.sure = [0.5, 0.95, 0.95, 0.5, 0.95, 0.95, 0.5, 0.95]
+    work = asked(model, words, final, None)
+    assert work.confirmed == [[0, 2, "PER"], [3, 4, "LOC"], [6, 7, None]]
+    assert (work.tokens, work.corrected) == (4, 1)
+    assert work.keys == (3, 3)  # y, the label, Enter
+    assert work.by_hand == by_hand(final, "spans", 8)
+
+
+def test_a_span_in_the_wrong_place_is_moved() -> None:
+    words = ["the", "Bank", "of", "Rome"]
+    final = spans((1, 4, "ORG"))
+    model: Any = Scripted(spans((0, 2, "ORG")), final)
+    model.sure = [0.5, 0.95, 0.95, 0.95]
+    work = asked(model, words, final, None)
+    assert work.confirmed == [[0, 1, None], [1, 4, "ORG"]]
+    assert work.keys == (1 + 2 + 1 + 1, 5)
+
+
+def test_unsure_words_alone_teach(news: tuple[Gold, Gold]) -> None:
+    gold, test = news
+    trial = Trial("coverage", 3, budget=600, confirm="unsure")
+    points = list(play(gold, test, trial))
+    assert list(play(gold, test, trial)) == points
+    for point in points:
+        assert point.corrected <= point.tokens < point.read
+        assert point.keys_held <= point.keys <= point.by_hand
+    assert points[-1].settled > points[0].settled
 
 
 def test_without_a_model_all_is_by_hand(news: tuple[Gold, Gold]) -> None:
     gold, test = news
     points = list(play(gold, test, Trial("random", 0, prelabel=False, budget=400)))
     assert all(point.keys == point.keys_once == point.by_hand for point in points)
+    assert all(point.keys_held == point.by_hand_held for point in points)
     first = TaughtModel(gold.kind, gold.labels)
     for tokens, annotation in zip(gold.tokens[:20], gold.annotations[:20], strict=True):
         work = correct(first, tokens, annotation, None)
-        assert work.keys == work.by_hand == by_hand(annotation, gold.kind, len(tokens))
+        assert work.keys == work.by_hand
+        assert work.keys == by_hand(annotation, gold.kind, len(tokens), gold.labels)
 
 
 @pytest.mark.parametrize("strategy", ["coverage", "random"])
@@ -93,11 +148,16 @@ def test_a_session_adds_up_and_is_the_same_each_time(
     assert points[-1].tokens >= 900 > sum(lengths[:-1])
     for point in points:
         assert point.sentences <= point.keys <= point.by_hand  # it learned something
+        assert point.keys_held <= point.keys
+        assert point.read == point.tokens
         assert 0 <= point.updates <= point.sentences
         assert 0 <= point.corrected <= point.tokens
         assert 0.0 <= min(point.live, point.settled) <= max(point.live, point.settled) <= 1.0
-    hand = [by_hand(gold.annotations[i], gold.kind, len(gold.tokens[i])) for i in order]
-    assert points[-1].by_hand == sum(hand)
+    hand = [
+        by_hand(gold.annotations[i], gold.kind, len(gold.tokens[i]), gold.labels) for i in order
+    ]
+    assert points[-1].by_hand == sum(keys.pressed for keys in hand)
+    assert points[-1].by_hand_held == sum(keys.held for keys in hand)
 
 
 def watched(seen: list[int], gold: Gold) -> Any:
@@ -162,6 +222,7 @@ def test_noise_is_the_sentences_own(news: tuple[Gold, Gold]) -> None:
 def test_what_was_reached_is_on_the_line_between_checkpoints() -> None:
     def row(strategy: str, seed: int, tokens: int, settled: float) -> dict[str, Any]:
         own = {"keys": tokens // 4, "keys_once": tokens // 3, "by_hand": tokens, "updates": 5}
+        own |= {"read": tokens, "keys_held": tokens // 5, "by_hand_held": tokens // 2}
         return {"strategy": strategy, "seed": seed, "tokens": tokens, "settled": settled} | {
             **own, "live": 0.1, "sentences": tokens // 10, "corrected": 1,
         }  # fmt: skip
@@ -185,7 +246,8 @@ def test_what_was_reached_is_on_the_line_between_checkpoints() -> None:
 
 
 def test_the_report_is_whole(news: tuple[Gold, Gold], tmp_path: Path) -> None:
-    wanted = Wanted("news", *news, strategies=("random", "coverage"), seeds=2, budget=500)
+    ways = ("random", "coverage", "coverage/unsure")
+    wanted = Wanted("news", *news, strategies=ways, seeds=2, budget=500)
     played = list(simulate(wanted, Setup()))
     rows = [row for _, _, more in played for row in more]
     full = played[0][1]
@@ -193,7 +255,8 @@ def test_the_report_is_whole(news: tuple[Gold, Gold], tmp_path: Path) -> None:
     assert files == {"points.csv", "reached.csv", "teach.png", "teach.svg", "report.md"}
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "60 % of the tokens that random order takes" in text
-    assert {row["strategy"] for row in rows} == {"random", "coverage"}
+    assert {row["strategy"] for row in rows} == set(ways)
+    assert "news, coverage/unsure" in text
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:
@@ -204,6 +267,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     run = CliRunner().invoke(app, [*told, "-o", str(tmp_path / "out")])
     assert run.exit_code == 0, run.output
     assert "margin  " in run.output
+    assert f"{gold.stem}, random: pre-labelling" in run.output  # whose verdict it is
     assert (tmp_path / "out" / "report.md").exists()
     run = CliRunner().invoke(app, ["teach", str(gold), "--noise", "0.1"])
     assert run.exit_code == 2
@@ -216,6 +280,8 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         Trial("random", 0, noise=1.5)
     with pytest.raises(SeqpaError, match="is unknown"):
         strategies(["marginn"])
+    with pytest.raises(SeqpaError, match="confirm is 'some': choose all or unsure"):
+        strategies(["margin/some"])
     one = Gold("tokens", [["a"]], None, (), [{"labels": ["A"]}], ["A"])
     with pytest.raises(SeqpaError, match="too few to test on"):
         divided(one)
@@ -223,3 +289,19 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
     text.write_text("Ada won. Bob lost.")
     with pytest.raises(SeqpaError, match="sentence 1 is not labelled"):
         read_gold([text])
+
+
+@pytest.mark.parametrize("kind", ["spans", "tokens"])
+def test_scores_are_those_of_the_evaluation(news: tuple[Gold, Gold], kind: str) -> None:
+    gold, test = news
+    if kind == "tokens":
+        gold, test = (
+            Gold("tokens", own.tokens, None, (), [{"labels": own.tags(i)} for i in range(n)], [])
+            for own, n in ((gold, len(gold.tokens)), (test, len(test.tokens)))
+        )
+    tagger = settled_tagger(gold, None, 0).fit(*gold.pairs)
+    X, labels = test.pairs
+    metric = "F1" if kind == "spans" else "accuracy"
+    assert played.tested(tagger, test) == pytest.approx(
+        dev_score(labels, tagger.predict(X), metric)
+    )

@@ -164,6 +164,26 @@ def test_files_that_are_no_projects(path: Path) -> None:
         Store.open(path)
 
 
+def test_what_cannot_be_written_is_told_when_it_is_opened(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SeqpaError, match="needs a folder that is there and can be written"):
+        Store.create(path.parent / "none" / "a.seqpa", {}, [])
+    Store.create(path, {}, []).close()
+    whole = Path.open
+
+    def read_only(self: Path, mode: str = "r", *more: object, **named: object) -> object:
+        if self == path and mode != "rb":  # as the system says it, but to root
+            raise PermissionError(13, "Permission denied")
+        return whole(self, mode, *more, **named)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(Path, "open", read_only)
+    with pytest.raises(SeqpaError, match="may not be read and written"):
+        Store.open(path)
+    monkeypatch.undo()
+    Store.open(path).close()  # nobody has it open
+
+
 def test_what_is_acknowledged_is_on_the_disk(path: Path) -> None:
     """WAL with synchronous=FULL: another reader of the file sees it, also without a close."""
     with Store.create(path, {}, SENTENCES) as store:

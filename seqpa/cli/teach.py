@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from seqpa.teach.store import Store
 
 _ENDING = ".seqpa"
+_LARGE = 2_000_000  # bytes of text that take more than a moment
+_LARGE_PROJECT = 10_000_000  # bytes of a project, which is read more quickly
+_MANY = 20_000  # sentences that take more than a moment to be written
+_NAMED = 5  # labels that are told, of a new project
 
 
 def teach(
@@ -82,6 +86,14 @@ def teach(
             "n-best-entropy, density, random."
         ),
     ] = None,
+    confirm: Annotated[
+        str,
+        typer.Option(
+            metavar="all|unsure",
+            help="Ask for whole sentences, or only for the words that the model is unsure of: the "
+            "rest is left to it, and counts as labelled nowhere.",
+        ),
+    ] = "all",
     seed: Annotated[int, typer.Option(min=0, help="Of what is left to chance.")] = 1,
     host: Annotated[
         str, typer.Option(help="Address to listen at; any but this machine's own needs users.")
@@ -137,6 +149,14 @@ def teach(
             "or io."
         ),
     ] = "iob2",
+    parts: Annotated[
+        bool,
+        typer.Option(
+            "--parts",
+            help="For --export: also sentences of which only unsure words were asked for, the rest "
+            "as the model has it.",
+        ),
+    ] = False,
     train: Annotated[
         bool, typer.Option("--train", help="Train a model on what is labelled to -o FILE, and end.")
     ] = False,
@@ -145,7 +165,8 @@ def teach(
         typer.Option(
             "--simulate",
             help="Play an annotator who knows the labels of the files, with every strategy (or "
-            "--strategy NAME,NAME) and by chance; show what it took, and write a report to -o DIR.",
+            "--strategy NAME,NAME; NAME/unsure asks for unsure words alone) and by chance; show "
+            "what it took, and write a report to -o DIR.",
         ),
     ] = False,
     test: Annotated[
@@ -226,16 +247,18 @@ def teach(
             what = "--export FORMAT" if export is not None else "--train"
             raise SeqpaError(f"say: seqpa teach PROJECT {what} -o FILE")
         return (
-            _export(existing, export, scheme, output, force)
+            _export(existing, export, scheme, output, force, parts)
             if export
             else _train(existing, output, force)
         )
-    if output is not None:
-        raise SeqpaError("-o FILE goes with --export FORMAT or --train")
+    if output is not None or parts:
+        raise SeqpaError("-o FILE goes with --export FORMAT or --train, --parts with --export")
     from seqpa.data.languages import language_of
+    from seqpa.teach.model import check_confirm
 
     _check_serving()
     language_of(language)
+    check_confirm(confirm)
     text = _read_guidelines(guidelines)
     names = [name.strip() for name in labels.split(",")] if labels else []
     if existing is not None:
@@ -254,6 +277,13 @@ def teach(
         target = project or _name(files)
         # What would keep the page from being served is told before anything is made.
         _check_address(host, port, bool(add_user))
+        _tell_size(_gathered(files))
+        sizes: list[int] = []
+
+        def on_read(sentences: int) -> None:
+            sizes.append(sentences)
+            _tell_many(sentences)
+
         with _loading():
             store = create(
                 target if target.suffix else target.with_suffix(_ENDING),
@@ -270,8 +300,9 @@ def teach(
                 label=label,
                 encoding=encoding,
                 language=language,
+                on_read=on_read,
             )
-        screen().note(f"made the project {store.path}")
+        screen().note(f"made the project {store.path}: {_content(store.meta(), sizes[-1])}")
         if encoding is None:
             _tell_encodings(_gathered(files))
     _serve(
@@ -283,6 +314,7 @@ def teach(
         [name.lower() for name in allow_host or ()],
         no_browser,
         strategy,
+        confirm,
         text,
     )
 
@@ -322,6 +354,31 @@ def _gathered(files: Sequence[Path]) -> list[Path]:
         else:
             found.append(path)
     return found
+
+
+def _tell_size(files: Sequence[Path]) -> None:
+    """Say that much is read, since that takes some seconds."""
+    size = sum(path.stat().st_size for path in files if path.exists())
+    if size >= _LARGE:
+        screen().note(f"reading {size / 1e6:,.0f} MB ...")
+
+
+def _tell_many(sentences: int) -> None:
+    """Say that many sentences are written."""
+    if sentences >= _MANY:
+        screen().note(f"writing {sentences:,} sentences ...")
+
+
+def _content(meta: dict[str, Any], sentences: int) -> str:
+    """What a new project has: what was taken for the labels is seen before the first decision."""
+    labels = meta["labels"]
+    more = f" and {len(labels) - _NAMED:,} more" if len(labels) > _NAMED else ""
+    told = f"{sentences:,} sentence{'s' if sentences != 1 else ''}"
+    if labels:
+        told += f", label{'s' if len(labels) > 1 else ''} {', '.join(labels[:_NAMED])}{more}"
+    if labels and meta["given"] == "proposed":
+        told += "; those in the files are shown to be gone over"
+    return told
 
 
 def _tell_encodings(files: Sequence[Path]) -> None:
@@ -417,6 +474,7 @@ def _serve(
     hosts: Sequence[str],
     no_browser: bool,
     strategy: str | None,
+    confirm: str,
     guidelines: str | None,
 ) -> None:
     from seqpa.serve.settings import Settings, is_loopback
@@ -433,8 +491,17 @@ def _serve(
                 store.add_user(name, hashed(tokens[name]), time.time())
         elif not is_loopback(host):
             raise _needs_users(host)
+        size = store.path.stat().st_size
+        if size >= _LARGE_PROJECT:
+            screen().note(f"opening {size / 1e6:,.0f} MB ...")
         with _loading():
-            session = Session(store, strategy=strategy, users=store.users(), on_lesson=_learning())
+            session = Session(
+                store,
+                strategy=strategy,
+                confirm=confirm,
+                users=store.users(),
+                on_lesson=_learning(),
+            )
     except BaseException:
         store.close()
         raise
@@ -480,16 +547,24 @@ def _learning() -> Callable[[int, int], None]:
     return tell
 
 
-def _export(project: Path, format: str, scheme: str, target: Path, force: bool) -> None:
+def _export(
+    project: Path, format: str, scheme: str, target: Path, force: bool, parts: bool
+) -> None:
     from seqpa.teach.events import State
     from seqpa.teach.files import export
     from seqpa.teach.project import Project
+    from seqpa.teach.session import Session
     from seqpa.teach.store import Store
 
     with Store.open(project) as store:
         own = Project(store)
-        state = State(own.labels, store.events())
-        entries = [(one, state.current(one.id)) for one in own.sentences]
+        if parts:  # the model is needed
+            session = Session(store, on_lesson=_learning(), background=False)
+            entries = session.views.entries(parts)
+            session.close()
+        else:
+            state = State(own.labels, store.events())
+            entries = [(one, state.current(one.id)) for one in own.sentences]
     told = export(
         target, entries, own.kind, format, own.names, scheme=scheme, label=own.label, force=force
     )
@@ -499,12 +574,10 @@ def _export(project: Path, format: str, scheme: str, target: Path, force: bool) 
 def _train(project: Path, target: Path, force: bool) -> None:
     from seqpa.teach.training import full_training
 
-    state: dict[str, object] = {}
     for state in full_training(project, target, force):
         score = state["score"]
-        told = (
-            "" if score is None else f"  held out: {state['metric']} {100 * float(str(score)):.2f}"
-        )
+        best = "" if score is None else f"held out: {state['metric']} {100 * score:.2f}"
         if state["state"] == "running":
-            screen().note(f"epoch {state['epoch']}/{state['epochs']}{told}")
-    print(f"{target}: trained{told}")
+            screen().note(f"epoch {state['epoch']}/{state['epochs']}  {best}".rstrip())
+        else:
+            print(f"{target}: trained; {best or state['message']}")

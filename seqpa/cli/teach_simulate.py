@@ -36,7 +36,7 @@ def simulate_teaching(
     output : Path or None
         The folder of the report; None writes nothing.
     names : sequence of str or None
-        The strategies; None takes all.
+        The strategies, `NAME/unsure` where unsure words alone are confirmed; None takes all.
     noise : float
         How often the annotator errs.
     seeds : int
@@ -90,7 +90,7 @@ def simulate_teaching(
             show([*summaries(rows, full).values()])
     found = outcome(wanted, full, rows)
     for check in found.checks:
-        print(f"{check.verdict:<13}  {check.claim}: {check.measured}")
+        print(f"{check.verdict:<13}  {check.where}: {check.claim}: {check.measured}")
     if output is not None:
         print("written: " + ", ".join(str(file) for file in found.write(output)))
 

@@ -330,7 +330,7 @@ def _explained(question: Question, i: int) -> list[TokenExplanation]:
     behind: list[Sentence] = []
     if tagger.reach_:
         starts = starts_of(list(map(len, sentences)), question.n_tokens)
-        seen = around(starts, slice(i, i + 1), tagger.reach_)
+        seen = around(starts, slice(i, i + 1), *tagger.hops_)
         before, behind = sentences[seen.start : i], sentences[i + 1 : seen.stop]
     return tagger.explain(sentences[i], before, behind)
 

@@ -17,5 +17,6 @@
 - `session`: all of these together: what the page calls; `background` works in between.
 - `training`: full training on what is labelled.
 - `app`, with `messages` and `page`: the session behind HTTP; `running` serves it.
-- `simulate`, `simulation`: an annotator who knows the labels plays; what each strategy takes.
+- `annotator`, `simulate`, `simulation`: an annotator who knows the labels plays; what each
+  strategy takes.
 """

@@ -133,7 +133,7 @@ def _add_routes(app: FastAPI, routes: _Routes) -> None:
     @app.post("/api/propose")
     async def propose(request: Request) -> Response:
         body = await routes.read(request, messages.Proposing)
-        return await routes.told(session.propose, body.sentence, body.confirmed)
+        return await routes.told(session.propose, **body.model_dump())
 
     @app.post("/api/accept")
     async def accept(request: Request) -> Response:
@@ -175,6 +175,11 @@ def _add_routes(app: FastAPI, routes: _Routes) -> None:
     async def strategy(request: Request) -> Response:
         body = await routes.read(request, messages.Choosing)
         return await routes.told(session.change_strategy, body.strategy)
+
+    @app.post("/api/confirm")
+    async def confirm(request: Request) -> Response:
+        body = await routes.read(request, messages.Confirming)
+        return await routes.told(session.change_confirm, body.confirm)
 
     @app.get("/api/sentences")
     async def sentences(request: Request) -> Response:
@@ -221,7 +226,8 @@ def _add_routes(app: FastAPI, routes: _Routes) -> None:
     @app.get("/api/export")
     async def export(request: Request) -> Response:
         format = request.query_params.get("format", "conll")
-        name, data = await _done(session.views.export, format)
+        parts = request.query_params.get("parts", "") == "yes"
+        name, data = await _done(session.views.export, format, parts=parts)
         told = f"attachment; filename*=UTF-8''{quote(name)}"
         headers = {**_HIDDEN, "content-disposition": told}
         return Response(data, headers=headers, media_type="application/octet-stream")
@@ -229,7 +235,7 @@ def _add_routes(app: FastAPI, routes: _Routes) -> None:
     @app.post("/api/release")
     async def release(request: Request) -> Response:
         body = await routes.read(request, messages.Releasing)
-        return await routes.told(session.release, routes.user(request), body.sentence)
+        return await routes.told(session.release, routes.user(request), body.sentence, body.loan)
 
 
 async def _done(work: Callable[..., Any], *args: Any, **more: Any) -> Any:

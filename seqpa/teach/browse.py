@@ -13,7 +13,8 @@ from seqpa.teach.learning import Learned
 from seqpa.teach.store import Sentence
 
 FILTERS = (
-    "all", "labelled", "open", "skipped", "flagged", "unfinished", "disagree", "again",
+    "all", "labelled", "open", "skipped", "flagged", "unfinished", "part", "disagree",
+    "again",
 )  # fmt: skip
 MOST_ROWS = 200
 _PIECE = 64  # sentences for which the model is asked together, so that others come between
@@ -102,7 +103,7 @@ class Browser:
         rows = []
         for one in self._among(state, again, filter):
             row = _row(state, one)
-            if filter in ("open", "skipped", "unfinished") and row["state"] != filter:
+            if filter in ("open", "skipped", "unfinished", "part") and row["state"] != filter:
                 continue
             if wanted and wanted not in one.text.casefold():
                 continue
@@ -183,6 +184,8 @@ def _row(state: State, sentence: Sentence) -> Row:
         told = "labelled"
     elif sentence.id in state.skipped:
         told = "skipped"
+    elif state.is_part(sentence.id):
+        told = "part"
     elif left is not None and left.body["confirmed"]:
         told = "unfinished"
     else:

@@ -1,8 +1,9 @@
 """`Desk`: which sentence goes to whom, and why that one.
 
 First come sentences that the user has left unfinished, then those that a second reader is wanted
-for; now and then one that is labelled, but older than a label that may be in it; else what the
-queue has. A sentence that is lent to a page goes to no other, not even of the same user.
+for; now and then one that is labelled, but older than a label that may be in it, or one of which
+words were left to the model that it has grown unsure of; else what the queue has. A sentence that
+is lent to a page goes to no other, not even of the same user.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from seqpa.teach.events import State
 from seqpa.teach.learning import Learned
+from seqpa.teach.model import UNSURE
 from seqpa.teach.project import FILE, Cells
 from seqpa.teach.queue import Choice, Queue
 from seqpa.teach.store import Event, Sentence
@@ -40,6 +42,8 @@ class Desk:
         The further cells of tokens that the model looks at.
     strategy : str
     seed : int
+    confirm : "all" or "unsure"
+        Whether sentences are to be labelled whole, or unsure words of them alone.
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class Desk:
         cells: Cells,
         strategy: str,
         seed: int,
+        confirm: str = "all",
     ) -> None:
         self._sentences = sentences
         self._state = state
@@ -60,9 +65,15 @@ class Desk:
         self._seed = seed
         self._why: dict[tuple[int, str], str] = {}
         self._lent: set[int] = set()
+        self._loans: dict[int, int] = {}
+        self._loan = 0
         self._handed = 0
         self.again: set[int] = set()
+        self._passed: set[tuple[int, str]] = set()  # who has skipped which of these
         self._suspects: dict[int, float] = {}
+        self.confirm = confirm
+        self.parts: set[int] = set()  # sentences whose other words are left to the model
+        self._grown: dict[int, float] = {}  # those of them that it is unsure of now, and how sure
         self.queue = self.make_queue(strategy)
         self.take(self.queue)
 
@@ -94,7 +105,26 @@ class Desk:
         queue : Queue
         """
         self.queue = queue
-        self.follow([*self._state.labellings, *self._state.skipped])
+        self.follow([*self._state.labellings, *self._state.skipped, *self._state.partial])
+
+    def is_whole(self, sentence: int, why: str) -> bool:
+        """Whether a sentence is to be labelled whole.
+
+        Those that come by chance are, in any case, since by them the model is measured; and those
+        of a model that has learned nothing, and those that were labelled or opened by somebody.
+
+        Parameters
+        ----------
+        sentence : int
+        why : str
+
+        Returns
+        -------
+        bool
+        """
+        if self.confirm == "all" or sentence in self._state.labellings:
+            return True
+        return why in ("random", "second", "asked") or not self._learned.model.knows
 
     def follow(self, sentences: Iterable[int]) -> None:
         """Take in that events have changed these sentences.
@@ -104,8 +134,9 @@ class Desk:
         sentences : iterable of int
         """
         state = self._state
+        asked = self.confirm == "unsure"
         for i in sentences:
-            if i in state.labellings or self._is_left(i):
+            if i in state.labellings or self._is_left(i) or (asked and state.is_part(i)):
                 self.queue.done(i)
             else:
                 self.queue.put_back(i)
@@ -114,7 +145,13 @@ class Desk:
         self.again = set()
         if newest:
             self.again = {i for i in state.labellings if _looked_at(state, i) < newest}
+        skips = [e for e in state.valid if e.kind == "skip" and e.id > newest] if newest else []
+        self._passed = {(e.sentence, e.user) for e in skips if e.sentence is not None}
         self._suspects = {i: p for i, p in self._suspects.items() if i in self.again}
+        # Where sentences are labelled whole, these are in the queue with all others.
+        self.parts = {i for i in state.partial if state.is_part(i)} if asked else set()
+        for i in sentences:
+            self._grown.pop(i, None)
 
     def _is_left(self, sentence: int) -> bool:
         """Whether everybody who could label it has skipped it."""
@@ -132,19 +169,40 @@ class Desk:
         user, why : str
         now : float
         """
-        self._team.lend(sentence, user, now)
+        own = self._team.lend(sentence, user, now)
         self._lent.add(sentence)
         self._why[sentence, user] = why
+        if own:  # the loan of another user who has it goes on
+            self._loan += 1
+            self._loans[sentence] = self._loan
 
-    def release(self, sentence: int, user: str) -> None:
+    def loan(self, sentence: int) -> int:
+        """The number of the loan by which a sentence was last lent.
+
+        Parameters
+        ----------
+        sentence : int
+
+        Returns
+        -------
+        int
+            0 where it never was.
+        """
+        return self._loans.get(sentence, 0)
+
+    def release(self, sentence: int, user: str, loan: int | None = None) -> None:
         """Give it back as it is; a page that is loaded again does so too, and asks for it again.
 
         Parameters
         ----------
         sentence : int
         user : str
+        loan : int or None
+            By which loan the user had it: what a page says as it goes may come after the page that
+            takes its place has asked, and does not end that one's loan. None ends any.
         """
-        self._team.release(sentence, user)
+        if loan is None or loan == self._loans.get(sentence):
+            self._team.release(sentence, user)
 
     def finish(self, sentence: int, user: str) -> None:
         """Give it back, with what it was lent for done.
@@ -156,6 +214,7 @@ class Desk:
         """
         self._team.release(sentence, user)
         self._why.pop((sentence, user), None)
+        self._grown.pop(sentence, None)
 
     def why(self, sentence: int, user: str) -> str:
         """Why a user has a sentence.
@@ -190,9 +249,11 @@ class Desk:
         choice = (
             self._unfinished(user)
             or self._second(user, now)
-            or self._once_more(self._suspected() if self._handed % _AGAIN_EVERY == 0 else ())
+            or self._once_more(user, self._suspected() if self._handed % _AGAIN_EVERY == 0 else ())
+            or self._grown_unsure(user, self._handed % _AGAIN_EVERY == 1)
             or self._from_queue(user)
-            or self._once_more(sorted(self.again))
+            or self._once_more(user, sorted(self.again))
+            or self._grown_unsure(user, True)
         )
         if choice is not None:
             self.lend(choice.index, user, choice.why, now)
@@ -201,7 +262,12 @@ class Desk:
     def _unfinished(self, user: str) -> Choice | None:
         for i, event in self._state.partial.items():
             own = self._state.reader(event) == user and event.body["confirmed"]
-            if own and i not in self._lent and not self._skipped(i, user):
+            if (
+                own
+                and not event.body.get("done")
+                and i not in self._lent
+                and not self._skipped(i, user)
+            ):
                 return Choice(i, "unfinished")
         return None
 
@@ -220,8 +286,22 @@ class Desk:
         known = self._suspects
         return sorted(known, key=lambda i: (-known[i], i))
 
-    def _once_more(self, among: Iterable[int]) -> Choice | None:
-        return next((Choice(i, "again") for i in among if i not in self._lent), None)
+    def _once_more(self, user: str, among: Iterable[int]) -> Choice | None:
+        for i in among:
+            if i not in self._lent and (i, user) not in self._passed:
+                return Choice(i, "again")
+        return None
+
+    def _grown_unsure(self, user: str, now: bool) -> Choice | None:
+        """The sentence that it is least sure of, of those whose words were left to it."""
+        known = {i: sure for i, sure in list(self._grown.items()) if i in self.parts} if now else {}
+        for i in sorted(known, key=lambda i: (known[i], i)):
+            if i in self._lent or self._skipped(i, user):
+                continue
+            self._look_at_part(i)  # it may have learned since
+            if i in self._grown:
+                return Choice(i, "grown")
+        return None
 
     def _from_queue(self, user: str) -> Choice | None:
         taken = set(self._lent)
@@ -260,10 +340,34 @@ class Desk:
                     found[i] = chance
                 self._suspects = found  # at once: others read it
             return len(piece)
-        if at >= len(again) + len(self.queue):
+        at -= len(again)
+        parts = sorted(self.parts)
+        if at < len(parts):
+            piece = parts[at : at + _PIECE]
+            for i in piece:
+                self._look_at_part(i)
+            return len(piece)
+        if at - len(parts) >= len(self.queue):
             return 0
         with self._learned.lock:
             return self.queue.refresh(self._learned.model, 0.0)
+
+    def _look_at_part(self, sentence: int) -> None:
+        """Whether the model has grown unsure of a word that was left to it."""
+        event = self._state.partial.get(sentence)
+        if event is None:
+            return
+        one = self._sentences[sentence]
+        pieces = event.body["confirmed"]
+        with self._learned.lock:
+            told = self._learned.model.propose(one.tokens, pieces, self._cells(one))
+        for start, end, _ in pieces:
+            told.sure[start:end] = [1.0] * (end - start)
+        sure = min(told.sure, default=1.0)
+        if sure < UNSURE:
+            self._grown[sentence] = sure
+        else:
+            self._grown.pop(sentence, None)
 
 
 def _looked_at(state: State, sentence: int) -> int:

@@ -2,7 +2,8 @@
 
 - ``accept``, ``settle``: a sentence has these labels; to settle is to decide between readers.
 - ``relabel``: made by a change of labels or a repair, one for each labelling that it changes.
-- ``partial``: some tokens of a sentence are confirmed.
+- ``partial``: some tokens of a sentence are confirmed; it is unfinished, or, if the body says
+  ``done``, the rest is left to the model.
 - ``skip``, ``flag``: the sentence is left, or noted; a flag without a note takes it off.
 - ``labels``, ``guidelines``, ``repair``: the label set, the guidelines, many sentences at once.
 - ``undo``: one of the events above is not valid any more, nor what it caused.
@@ -63,6 +64,7 @@ class State:
         self.skipped: dict[int, set[str]] = {}
         self.flags: dict[int, str] = {}
         self.roots: dict[int, Event] = {}
+        self._renames: list[tuple[str, str]] = []
 
     def is_valid(self, event: Event) -> bool:
         """Whether an event counts: neither it nor what it stands on was undone.
@@ -118,6 +120,9 @@ class State:
                 self.flags[event.sentence] = event.body["note"]
         elif event.kind == "labels":
             self.labels.change(event.body)
+            if event.body["action"] in ("rename", "merge"):
+                now = event.body.get("new") or event.body["into"]
+                self._renames.append((event.body["old"], now))
         elif event.kind == "guidelines":
             self.guidelines = event.body["text"]
 
@@ -148,6 +153,35 @@ class State:
         """
         event = self.latest(sentence)
         return None if event is None else event.annotation
+
+    def called_now(self, annotation: dict[str, Any]) -> dict[str, Any]:
+        """Labels that a file had when the project was made, as they are called by now.
+
+        Parameters
+        ----------
+        annotation : dict
+
+        Returns
+        -------
+        dict
+        """
+        for old, new in self._renames:
+            annotation = changed(annotation, old, new)
+        return annotation
+
+    def is_part(self, sentence: int) -> bool:
+        """Whether what was asked for of a sentence is confirmed, and the rest left to the model.
+
+        Parameters
+        ----------
+        sentence : int
+
+        Returns
+        -------
+        bool
+        """
+        event = self.partial.get(sentence)
+        return event is not None and bool(event.body.get("done"))
 
     def reader(self, event: Event) -> str:
         """Whose labels or confirmed tokens an event has: not of those who only changed a name.

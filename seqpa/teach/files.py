@@ -12,6 +12,7 @@ there were; ``seqpa train`` on the project itself learns from the confirmed toke
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -348,12 +349,22 @@ def _finish_conllu(
         rows = []
         for row, tag in zip(one.cells, upos, strict=True):
             parts = row[at].split("|")
-            labels.append(next((p[len(_NER) :] for p in parts if p.startswith(_NER)), None))
+            labels.append(next((_unescaped(p) for p in parts if p.startswith(_NER)), None))
             misc = "|".join(p for p in parts if not p.startswith(_NER)) or "_"
             by = {**dict(zip(names, row, strict=False)), "misc": misc, **_field_cells(label, tag)}
             rows.append([*(by.get(name, "_") for name in own_names), *row[len(names) :]])
         changed.append(_Raw(one.text, one.tokens, one.places, rows, labels, one.document))
     return [*own_names, BEFORE, AFTER], changed
+
+
+def _escaped(label: str) -> str:
+    """A label as a part of MISC, where ``|`` parts: as ``\\p``, as in other values there."""
+    return _NER + label.replace("\\", "\\\\").replace("|", "\\p")
+
+
+def _unescaped(part: str) -> str:
+    signs = {"\\\\": "\\", "\\p": "|"}
+    return re.sub(r"\\[\\p]", lambda found: signs[found[0]], part[len(_NER) :])
 
 
 def _field_cells(label: str, tag: str | None) -> dict[str, str]:
@@ -550,7 +561,7 @@ def _conllu(
             cells |= _field_cells(label, own)
         else:
             known = [p for p in cells.get("misc", "_").split("|") if p not in ("_", "")]
-            cells["misc"] = "|".join([*known, _NER + own])
+            cells["misc"] = "|".join([*known, _escaped(own)])
         if BEFORE in by and by[BEFORE][i]:
             rows.append(by[BEFORE][i])
         rows.append("\t".join([str(i + 1), word, *(cells.get(name, "_") for name in FIELDS[2:])]))

@@ -2,16 +2,21 @@
 
 - ``GET /health``: whether the service is there.
 - ``POST /setup``: the labelling interface, as XML; its labels are known from then on.
-- ``POST /predict``: tasks in, for each a list of regions out.
+- ``POST /predict``: tasks in, for each a list of regions out. While somebody draws, the request has
+  what is drawn: the rest is decoded under it, and regions come only where there are none.
 - ``POST /webhook``: an annotation that was made or changed teaches at once, before the answer; one
-  that was deleted is unlearned.
+  that was deleted or skipped is unlearned.
+- ``POST /train``: annotated tasks, as Label Studio exports them, teach as the webhook does.
+- ``GET /versions``: what the model is called now.
 
 A text is labelled by ``<Labels toName="...">`` on a ``<Text value="$field">``. An annotation is a
-whole text's: a sentence without regions is known to have none.
+whole text's: a sentence without regions is known to have none. A prediction is asked for again when
+the name of the model's version is new, so no two models may have the same one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from seqpa.errors import SeqpaError
@@ -21,6 +26,7 @@ from seqpa.serve.settings import Settings
 from seqpa.teach.backend import Route, create_app, member
 from seqpa.teach.cas import Mark
 from seqpa.teach.plain_xml import read_elements
+from seqpa.teach.store import NotKept
 from seqpa.teach.suggesting import Suggester, cut
 
 _WHO = "label-studio"
@@ -93,8 +99,9 @@ def read_interface(xml: str) -> Interface:
                 '<Text name="..." value="$field"/>, not at an address'
             )
         own = [x for x in elements if x.parent == number and x.name == "Label"]
-        labels = [x.attributes["value"] for x in own if x.attributes.get("value")]
-        return Interface(name, to_name, value[1:], list(dict.fromkeys(labels)))
+        # Where a label has an alias, annotations have that.
+        labels = [x.attributes.get("alias") or x.attributes.get("value") for x in own]
+        return Interface(name, to_name, value[1:], list(dict.fromkeys(filter(None, labels))))
     raise SeqpaError(
         'label_config: there is no text to label: <Labels name="..." toName="x"> and '
         '<Text name="x" value="$field"/>'
@@ -127,21 +134,24 @@ def create_backend_app(
     -------
     ASGI application
     """
-    backend = _Backend(suggester, language)
+    backend = _Backend(suggester, language, log)
     routes = [
         Route("GET", "/", backend.health),
         Route("GET", "/health", backend.health),
+        Route("GET", "/versions", lambda _: {"versions": [suggester.version]}),
         Route("POST", "/setup", backend.setup),
         Route("POST", "/predict", backend.predict),
         Route("POST", "/webhook", backend.webhook),
+        Route("POST", "/train", backend.train),
     ]
     return create_app(routes, tokens, settings, log)
 
 
 class _Backend:
-    def __init__(self, suggester: Suggester, language: str) -> None:
+    def __init__(self, suggester: Suggester, language: str, log: Log) -> None:
         self._suggester = suggester
         self._language = language
+        self._log = log
         self._interface: Interface | None = None  # of /setup
 
     def health(self, _: Any) -> dict[str, Any]:
@@ -149,13 +159,15 @@ class _Backend:
 
     def setup(self, body: Any) -> dict[str, Any]:
         # There may be an access token in it: nothing but the interface is looked at.
-        interface = read_interface(member(body, "schema", str))
-        self._suggester.meet(interface.labels, _WHO)
+        try:
+            interface = read_interface(member(body, "schema", str))
+            self._suggester.meet(interface.labels, _WHO)
+        except SeqpaError as error:
+            # Label Studio shows no more than the status, and sends its users to our console.
+            self._log.warning("setup_refused", reason=str(error))
+            raise
         self._interface = interface
-        return {"model_version": self._version()}
-
-    def _version(self) -> str:
-        return f"seqpa-{self._suggester.clock}"
+        return {"model_version": self._suggester.version}
 
     def _told(self, given: Any) -> Interface:
         """The interface that a request has with it, or that of the setup."""
@@ -166,19 +178,52 @@ class _Backend:
             raise SeqpaError("label_config is missing, and there was no /setup before")
         return self._interface
 
+    # Predictions
+
     def predict(self, body: Any) -> dict[str, Any]:
         interface = self._told(body)
         tasks = member(body, "tasks", list)
-        results = [self._predicted(task, interface) for task in tasks]
-        return {"results": results, "model_version": self._version()}
+        drawn = _drawn(body)
+        version = self._suggester.version  # before, so that a lesson meanwhile makes it old
+        results: list[dict[str, Any]] = []
+        errors: list[SeqpaError] = []
+        for task in tasks:
+            try:
+                results.append(self._predicted(task, interface, drawn))
+            except SeqpaError as error:
+                # Label Studio sends all tasks at once: one bad one must not spoil the others.
+                results.append({"result": [], "score": 0.0, "error": str(error)})
+                errors.append(error)
+        if errors and len(errors) == len(tasks):
+            raise errors[0]
+        if errors:
+            self._log.warning("tasks_left_out", tasks=len(tasks), left_out=len(errors))
+        for one in results:
+            one["model_version"] = version
+        return {"results": results, "model_version": version}
 
-    def _predicted(self, task: Any, interface: Interface) -> dict[str, Any]:
+    def _predicted(
+        self, task: Any, interface: Interface, drawn: list[Any] | None
+    ) -> dict[str, Any]:
         text = _text(task, interface)
-        found = self._suggester.suggest(cut(text, self._language))
+        pieces = cut(text, self._language)
+        if drawn is None:
+            found = self._suggester.suggest(pieces)
+            marks = found.marks
+        else:
+            by_hand = [one for one in drawn if one.get("origin") != "prediction"]
+            found = self._suggester.suggest(pieces, _all_marks(by_hand, text, interface))
+            # The page adds what comes to what it has, so nothing may lie on what is there.
+            there = [*_places(drawn, interface), *_places(_known_regions(task), interface)]
+            marks = [
+                mark
+                for mark in found.marks
+                if not any(mark.start < end and start < mark.end for start, end in there)
+            ]
         wanted = set(interface.labels)
         result = [
             {
-                "id": f"seqpa-{i}",
+                "id": f"seqpa-{mark.start}-{mark.end}",
                 "from_name": interface.from_name,
                 "to_name": interface.to_name,
                 "type": "labels",
@@ -190,10 +235,12 @@ class _Backend:
                 },
                 "score": mark.score,
             }
-            for i, mark in enumerate(found.marks)
+            for mark in marks
             if not wanted or mark.label in wanted
         ]
-        return {"result": result, "score": found.sure, "model_version": self._version()}
+        return {"result": result, "score": found.sure}
+
+    # Lessons
 
     def webhook(self, body: Any) -> dict[str, Any]:
         action = member(body, "action", str)
@@ -202,27 +249,59 @@ class _Backend:
         if action not in _CREATED:
             return {"ignored": action[:80]}
         interface = self._told(body.get("project"))
-        tasks = {task.get("id"): task for task in _listed(body, "task") if isinstance(task, dict)}
-        taught = left_out = 0
-        for annotation in _listed(body, "annotation"):
-            if not isinstance(annotation, dict):
-                raise SeqpaError("annotation: must be an object")
-            if annotation.get("was_cancelled") is True:
-                continue  # skipped: nothing is said of the text
-            own = tasks.get(annotation.get("task"), next(iter(tasks.values()), None))
-            lesson = self._teach(annotation, own, interface)
+        given = [task for task in _listed(body, "task") if isinstance(task, dict)]
+        tasks = {_number(task.get("id")): task for task in given}
+        first = next(iter(tasks.values()), None)
+        annotations = _listed(body, "annotation")
+        if not all(isinstance(one, dict) for one in annotations):
+            raise SeqpaError("annotation: must be an object")
+        return self._learned(
+            ((one, tasks.get(_number(one.get("task")), first)) for one in annotations), interface
+        )
+
+    def train(self, body: Any) -> dict[str, Any]:
+        interface = self._told(body)
+        found = []
+        for task in member(body, "annotations", list):
+            for one in member(task, "annotations", list, "a task"):
+                if not isinstance(one, dict):
+                    raise SeqpaError("annotation: must be an object")
+                found.append((one, task))
+        return self._learned(found, interface)
+
+    def _learned(
+        self, found: Iterable[tuple[dict[str, Any], Any]], interface: Interface
+    ) -> dict[str, Any]:
+        """Learn annotations; one that cannot be taken is told when the others have been."""
+        taught = left_out = unlearned = 0
+        errors: list[SeqpaError] = []
+        for annotation, task in found:
+            try:
+                if annotation.get("was_cancelled") is True:
+                    # Skipped: nothing is said of the text, and nothing any more.
+                    unlearned += self._unlearned(annotation)
+                    continue
+                lesson = self._teach(annotation, task, interface)
+            except NotKept:
+                raise
+            except SeqpaError as error:
+                errors.append(error)
+                continue
             taught += lesson[0]
             left_out += lesson[1]
-        return {"taught": taught, "left_out": left_out, "model_version": self._version()}
+        if errors:
+            raise errors[0]
+        return {
+            "taught": taught,
+            "left_out": left_out,
+            "unlearned": unlearned,
+            "model_version": self._suggester.version,
+        }
 
     def _teach(self, annotation: dict[str, Any], task: Any, interface: Interface) -> Any:
         text = _text(task, interface)
-        marks = []
-        for region in member(annotation, "result", list, "annotation"):
-            if not isinstance(region, dict):
-                raise SeqpaError("annotation: result must have objects")
-            if region.get("type") == "labels" and region.get("to_name") == interface.to_name:
-                marks += _marks(region, text)
+        result = member(annotation, "result", list, "annotation")
+        marks = _all_marks(result, text, interface)
         seconds = annotation.get("lead_time")
         right = isinstance(seconds, int | float) and 0 <= seconds < 1e9
         number = annotation.get("id")
@@ -238,6 +317,54 @@ class _Backend:
     def _unlearned(self, annotation: Any) -> int:
         number = annotation.get("id") if isinstance(annotation, dict) else annotation
         return self._suggester.take_back(_WHO, of=f"{_WHO}/{_number(number)}")
+
+
+def _drawn(body: Any) -> list[Any] | None:
+    """The regions that somebody is drawing; None if nobody is."""
+    params = body.get("params")
+    context = params.get("context") if isinstance(params, dict) else None
+    result = context.get("result") if isinstance(context, dict) else None
+    if not isinstance(result, list):
+        return None
+    return [one for one in result if isinstance(one, dict)]
+
+
+def _known_regions(task: Any) -> Iterator[Any]:
+    """All regions that a task comes with: drafts, annotations and former predictions."""
+    for name in ("drafts", "annotations", "predictions"):
+        found = task.get(name)
+        for one in found if isinstance(found, list) else ():
+            if isinstance(one, dict) and isinstance(one.get("result"), list):
+                yield from one["result"]
+
+
+def _places(regions: Iterable[Any], interface: Interface) -> Iterator[tuple[int, int]]:
+    for region in regions:
+        value = region.get("value") if isinstance(region, dict) else None
+        if not isinstance(value, dict) or not _is_label(region, interface):
+            continue
+        start, end = value.get("start"), value.get("end")
+        if isinstance(start, int) and isinstance(end, int):
+            yield start, end
+
+
+def _is_label(region: dict[str, Any], interface: Interface) -> bool:
+    """Whether a region is what the interface labels; there may be other controls beside it."""
+    return (
+        region.get("type") == "labels"
+        and region.get("to_name") == interface.to_name
+        and region.get("from_name", interface.from_name) == interface.from_name
+    )
+
+
+def _all_marks(regions: list[Any], text: str, interface: Interface) -> list[Mark]:
+    marks = []
+    for region in regions:
+        if not isinstance(region, dict):
+            raise SeqpaError("annotation: result must have objects")
+        if _is_label(region, interface):
+            marks += _marks(region, text)
+    return marks
 
 
 def _listed(body: Any, name: str) -> list[Any]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from seqpa.colours import PALETTE, colours
+from seqpa.colours import PALETTE, colours, kind_of
 from seqpa.errors import SeqpaError, did_you_mean
 
 ACTIONS = ("add", "rename", "merge", "recolour", "rekey")
 _COLOURS = tuple(colour.name for colour in PALETTE)
 # Keys that the page has a use for: they are given to labels only on request.
-_TAKEN = frozenset("hjklusfgn?0,./ ")
+_TAKEN = frozenset("hjklusfgny?0,./ ")
 
 
 class Label(NamedTuple):
@@ -127,7 +127,8 @@ class LabelSet:
 
     def _free_colour(self, name: str) -> str:
         """The name's own colour, or where labels have it already, the next that fewest have."""
-        first = _COLOURS.index(colours([name])[name].name)
+        own = colours([name]).get(kind_of(name))
+        first = 0 if own is None else _COLOURS.index(own.name)
         used = [label.colour for label in self._labels]
         return min([*_COLOURS[first:], *_COLOURS[:first]], key=used.count)
 

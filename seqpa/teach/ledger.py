@@ -200,7 +200,7 @@ class Ledger:
             before = event.body["confirmed"]
             pieces = [[a, b, new if name == old else name] for a, b, name in before]
             if pieces != before:
-                body = {"confirmed": pieces}
+                body = {**event.body, "confirmed": pieces}
                 events.append(Event("partial", user, now, body, i, base=root))
         return events
 

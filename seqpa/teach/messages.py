@@ -23,10 +23,11 @@ class Asking(_Message):
 
 
 class Proposing(_Message):
-    """Which tokens are confirmed."""
+    """Which tokens are confirmed; whether all others are to be, or those alone that are marked."""
 
     sentence: Number
     confirmed: Confirmed
+    whole: bool = True
 
 
 class Accepting(_Message):
@@ -42,13 +43,16 @@ class Accepting(_Message):
 
 
 class Leaving(_Message):
-    """The tokens that are confirmed of a sentence that is left."""
+    """The tokens that are confirmed of a sentence that is left; or, where it is done, of one whose
+    other tokens are left to the model."""
 
     request: Request
     sentence: Number
     confirmed: Confirmed
     seconds: Seconds | None = None
     keys: Number | None = None
+    done: bool = False
+    clock: Number | None = None
 
 
 class Naming(_Message):
@@ -74,6 +78,7 @@ class Releasing(_Message):
     """The sentence that is given back."""
 
     sentence: Number
+    loan: Number | None = None
     request: Request | None = None
 
 
@@ -101,6 +106,13 @@ class Choosing(_Message):
     """How the next sentence is chosen."""
 
     strategy: str
+    request: Request | None = None
+
+
+class Confirming(_Message):
+    """Whether sentences are confirmed whole."""
+
+    confirm: str
     request: Request | None = None
 
 

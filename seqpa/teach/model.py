@@ -30,6 +30,10 @@ from seqpa.sequence.tagger import SequenceTagger
 from seqpa.sequence.trained import Trained
 
 KINDS = ("spans", "tokens")
+# Whether a sentence is confirmed whole, or only the words of it that the model is unsure of.
+CONFIRM = ("all", "unsure")
+# Words that the model is less sure of are marked; where they are all that is asked for, more are.
+UNSURE, ASKED = 0.75, 0.9
 REPLAY = 12  # earlier lessons that are learned again with each
 _OUTSIDE = "O"
 # Its labels are told to the tagger with a weight of zero, so that they can be asked for and fixed
@@ -568,6 +572,28 @@ class TaughtModel:
         labels = [label if label == _OUTSIDE else self._display(label) for label in own.labels]
         shown = Trained(own.source, own.weights, labels, own.constraints, own.epoch, own.scale)
         save_model(Path(path), shown, self._tagger.get_params())
+
+
+def check_confirm(confirm: str) -> str:
+    """How sentences are to be confirmed; a SeqpaError if there is no such way.
+
+    Parameters
+    ----------
+    confirm : str
+
+    Returns
+    -------
+    str
+        The same.
+
+    Examples
+    --------
+    >>> check_confirm("unsure")
+    'unsure'
+    """
+    if confirm not in CONFIRM:
+        raise SeqpaError(f"confirm is {confirm!r}: choose {' or '.join(CONFIRM)}")
+    return confirm
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:

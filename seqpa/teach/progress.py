@@ -87,7 +87,7 @@ def progress(state: State, sentences: Sequence[Sentence], kind: str, now: float)
     >>> event = Event("accept", "ann", 5.0, body, 0, right, seconds=4.0, keys=3, id=1)
     >>> found = progress(State(["PER"], [event]), sentences, "spans", now=10.0)
     >>> found["random"]["accuracy"], found["per_hour"], found["keys"]["by_hand"]
-    (0.5, 900.0, 3)
+    (0.5, 900.0, 2)
     >>> found["advice"]["state"]
     'early'
     """
@@ -104,7 +104,7 @@ def progress(state: State, sentences: Sequence[Sentence], kind: str, now: float)
         "types": _types(readings[-RECENT_TYPES:]),
         "per_hour": speed,
         "minutes": minutes,
-        "keys": _keys(state.valid, sentences, kind),
+        "keys": _keys(state, sentences, kind),
         "unchanged": _unchanged(accepted, sentences),
         "advice": _advice(gain, len(readings), len(state.labellings), left, speed, what),
         "users": _users(state, now),
@@ -235,11 +235,16 @@ def _speed(events: Sequence[Event], now: float) -> tuple[float | None, float]:
     times = _active(events)
     total = sum(times.values())
     lately = [event for event in events if now - _DAY <= event.time <= now]
-    if not any(event.kind == "accept" and event.id in times for event in lately):
+    if not any(_finishes(event) and event.id in times for event in lately):
         lately = list(events)
     seconds = sum(times.get(event.id, 0.0) for event in lately)
-    labelled = sum(event.kind == "accept" and event.id in times for event in lately)
+    labelled = sum(_finishes(event) and event.id in times for event in lately)
     return (3600 * labelled / seconds if seconds and labelled else None), total / 60
+
+
+def _finishes(event: Event) -> bool:
+    """Whether all that was asked for of a sentence was said by it."""
+    return event.kind == "accept" or bool(event.kind == "partial" and event.body.get("done"))
 
 
 def _active(events: Sequence[Event]) -> dict[int, float]:
@@ -269,19 +274,34 @@ def _users(state: State, now: float) -> list[dict[str, Any]]:
 # What it saves
 
 
-def _keys(events: Sequence[Event], sentences: Sequence[Sentence], kind: str) -> dict[str, Any]:
-    """Keys that were pressed, where they were counted; those of unfinished sentences too."""
+def _keys(state: State, sentences: Sequence[Sentence], kind: str) -> dict[str, Any]:
+    """Keys that were pressed, where they were counted; those of unfinished sentences too. The page
+    counts an arrow that is held as one key, and so does what it would have taken by hand."""
     pressed = hand = 0
-    for event in events:
+    names = state.labels.names
+    for event in state.valid:
         if event.keys is None or event.sentence is None:
             continue
+        n = len(sentences[event.sentence].tokens)
         if event.kind == "accept" and event.body.get("why") not in _NOT_NEW:
             assert event.annotation is not None
-            hand += by_hand(event.annotation, kind, len(sentences[event.sentence].tokens))
+            hand += by_hand(event.annotation, kind, n, names).held
             pressed += event.keys
         elif event.kind == "partial":
             pressed += event.keys
+            if event.body.get("done"):
+                # Of these, only what has a label: by hand nobody would have said of other words
+                # that they have none, nor known which to ask for.
+                given = [piece for piece in event.body["confirmed"] if piece[2] is not None]
+                hand += by_hand(_only(given, kind, n), kind, n, names).held
     return {"pressed": pressed, "by_hand": hand, "saved": 1 - pressed / hand if hand else None}
+
+
+def _only(pieces: Sequence[Sequence[Any]], kind: str, n: int) -> Annotation:
+    """An annotation that has these pieces and no more."""
+    if kind == "spans":
+        return {"spans": list(pieces)}
+    return {"labels": label_column(n, kind, None, pieces) or [None] * n}
 
 
 def _unchanged(accepted: Sequence[Event], sentences: Sequence[Sentence]) -> float | None:

@@ -26,6 +26,7 @@ from seqpa.teach.team import SHARE
 GIVEN = ("auto", "labelled", "proposed", "ignored")
 FILE = "file"  # who labelled what the files had labels for
 _BASE = "base"
+_MOST_TOKENS = 10_000  # in a sentence; the page shows all of it at once
 _LOOKED_AT = 200  # sentences, to see in which direction they are written
 
 Cells = Callable[[Sentence], Any]
@@ -105,6 +106,7 @@ def create(
     strategy: str = STRATEGY,
     share: float = SHARE,
     now: float | None = None,
+    on_read: Callable[[int], None] = lambda sentences: None,
     **reading: Any,
 ) -> Store:
     """Make a project file out of texts or labelled files.
@@ -128,6 +130,8 @@ def create(
         Of the project.
     now : float, optional
         The time of what is labelled already.
+    on_read : function of int
+        Told how many sentences were read, before they are written.
     **reading : object
         As `read_sentences` has them: format, columns, label, encoding, language.
 
@@ -146,8 +150,12 @@ def create(
     if tagger is not None and kind is None:
         kind = "spans" if _types(tagger) is not None else "tokens"
     found = read_sentences(files, kind=kind, **reading)
+    _check_lengths(found.sentences)
+    on_read(len(found.sentences))
     kind = found.kind
     own = list(labels)
+    if kind == "spans":
+        _check_types(own)
     inputs = ["word"]
     if tagger is not None:
         inputs = _checked_base(tagger, kind, found.names, str(model))
@@ -199,6 +207,26 @@ def _tagger(data: bytes, path: Path | None = None) -> SequenceTagger:
         own = Path(folder) / "base.safetensors"
         own.write_bytes(data)
         return open_model(read_model(own), allow_imports=False)
+
+
+def _check_lengths(sentences: Sequence[Sentence]) -> None:
+    """Raise if one is too long to be labelled: most likely there is nothing between sentences."""
+    for one in sentences:
+        if len(one.tokens) > _MOST_TOKENS:
+            raise SeqpaError(
+                f"{one.document}: sentence {one.position + 1} has {len(one.tokens):,} tokens, and "
+                f"{_MOST_TOKENS:,} are the most that can be labelled at once: put an empty line "
+                "between sentences"
+            )
+
+
+def _check_types(names: Sequence[str]) -> None:
+    """Raise if labels are not what spans are called, but what marks them word by word."""
+    begun = {name[2:] for name in names if name.startswith("B-")}
+    if OUTSIDE in names or any(f"I-{name}" in names for name in begun):
+        raise SeqpaError(
+            "--labels: say what spans are called, such as PER,LOC; B-, I- and O come by themselves"
+        )
 
 
 def _types(tagger: SequenceTagger) -> list[str] | None:

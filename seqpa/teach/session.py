@@ -21,7 +21,7 @@ from seqpa.teach.desk import Desk
 from seqpa.teach.events import State, changed, checked, checked_spans
 from seqpa.teach.learning import Learned, lessons
 from seqpa.teach.ledger import Answer, Ledger
-from seqpa.teach.model import Taught
+from seqpa.teach.model import Taught, check_confirm
 from seqpa.teach.project import Project
 from seqpa.teach.store import Event, Sentence, Store
 from seqpa.teach.tasks import Tasks
@@ -45,6 +45,8 @@ class Session:
         The open project file; `close` closes it.
     strategy : str, optional
         Which sentences come next; as the project says if not given.
+    confirm : "all" or "unsure"
+        Whether sentences are to be labelled whole, or unsure words of them alone.
     users : mapping of str to str, or sequence of str
         Those of a team, with the hashes of their tokens; none where one person works alone.
     now : function
@@ -74,6 +76,7 @@ class Session:
         store: Store,
         *,
         strategy: str | None = None,
+        confirm: str = "all",
         users: Mapping[str, str] | Sequence[str] = (),
         now: Callable[[], float] = time.time,
         on_lesson: Callable[[int, int], None] = lambda at, of: None,
@@ -97,8 +100,10 @@ class Session:
             self.project.cells,
             strategy or self.project.strategy,
             self.project.seed,
+            check_confirm(confirm),
         )
         self._now = now
+        self._undone: dict[str, int] = {}  # the sentence that each user opened last by an undo
         self._lock = threading.RLock()
         self._tasks = Tasks(self.project, self.state, self.learned)
         self._ledger = Ledger(store, self.state, self.learned)
@@ -127,13 +132,15 @@ class Session:
 
     # What is asked
 
-    def propose(self, sentence: int, confirmed: Any) -> Answer:
+    def propose(self, sentence: int, confirmed: Any, whole: bool = True) -> Answer:
         """The model's labels where some tokens are confirmed; nothing is changed.
 
         Parameters
         ----------
         sentence : int
         confirmed : list of [start, end, label or None]
+        whole : bool
+            Whether the sentence is to be labelled whole; otherwise more words are marked.
 
         Returns
         -------
@@ -141,7 +148,7 @@ class Session:
         """
         known = self._tasks.sentence(sentence)
         pieces = checked_spans(confirmed, len(known.tokens), self.state.labels)
-        return self._tasks.proposed(known, pieces)
+        return self._tasks.proposed(known, pieces, whole)
 
     def sentence(self, user: str, number: int) -> Answer:
         """A sentence to look at and to change.
@@ -162,7 +169,7 @@ class Session:
             why = self.desk.why(number, user)
             if self.team.holder(number, self._now()) in (None, user):
                 self.desk.lend(number, user, why, self._now())
-            return self._tasks.task(number, why)
+            return self._task(number, why)
 
     # What is done
 
@@ -234,11 +241,7 @@ class Session:
             self.desk.finish(sentence, user)
             return {
                 **_number(event),
-                "taught": {
-                    "wrong_tokens": taught.wrong_tokens if taught else 0,
-                    "cost": taught.cost if taught else 0.0,
-                    "tau": taught.tau if taught else 0.0,
-                },
+                "taught": _told(taught),
                 "task": self._next(user),
             }
 
@@ -252,6 +255,8 @@ class Session:
         confirmed: Any,
         seconds: float | None = None,
         keys: int | None = None,
+        done: bool = False,
+        clock: int | None = None,
     ) -> Answer:
         """Some tokens of a sentence that is left are confirmed: keep and learn them.
 
@@ -264,6 +269,11 @@ class Session:
         confirmed : list of [start, end, label or None]
         seconds, keys : optional
             What it took.
+        done : bool
+            It is not left unfinished: all that was asked for is confirmed, and the rest is left to
+            the model. The next sentence is chosen.
+        clock : int, optional
+            That of the task; if somebody has labelled it since, and it is done, this is refused.
 
         Returns
         -------
@@ -274,20 +284,28 @@ class Session:
         def make() -> list[Event]:
             pieces = checked_spans(confirmed, len(known.tokens), self.state.labels)
             now = self._now()
-            if pieces == self._tasks.confirmed(sentence) or sentence in self.state.labellings:
+            if done:
+                self._ledger.check_free(sentence, user, clock, self.team, now)
+            same = pieces == self._tasks.confirmed(sentence)
+            same = same and done == self.state.is_part(sentence)
+            if same or sentence in self.state.labellings:
                 return []
-            self._ledger.check_free(sentence, user, None, self.team, now)
-            self.team.lend(sentence, user, now)
-            body = {"confirmed": pieces}
+            body: Answer = {"confirmed": pieces}
+            if done:
+                body |= {"done": True, "why": self.desk.why(sentence, user)}
+            else:
+                self._ledger.check_free(sentence, user, None, self.team, now)
+                self.team.lend(sentence, user, now)
             return [
                 Event("partial", user, now, body, sentence, None, seconds, keys, request=request)
             ]
 
-        def tell(event: Event | None, _: Taught | None) -> Answer:
-            return {
-                **_number(event),
-                **self._tasks.proposed(known, self._tasks.confirmed(sentence)),
-            }
+        def tell(event: Event | None, taught: Taught | None) -> Answer:
+            if not done:
+                told = self._tasks.proposed(known, self._tasks.confirmed(sentence))
+                return {**_number(event), **told}
+            self.desk.finish(sentence, user)
+            return {**_number(event), "taught": _told(taught), "task": self._next(user)}
 
         return self._change(user, request, "partial", make, tell)
 
@@ -358,8 +376,14 @@ class Session:
             if undone.sentence is not None:
                 # The model is what it was before: a sentence that came by chance still did.
                 why = undone.body.get("why", "asked")
+                # One at a time: whoever undoes many has only the last of them on the screen.
+                before = self._undone.get(user)
+                if before is not None and before != undone.sentence:
+                    self.desk.release(before, user)
+                self._undone[user] = undone.sentence
                 self.desk.lend(undone.sentence, user, why, self._now())
-                task = self._tasks.task(undone.sentence, "asked")
+                whole = self.desk.is_whole(undone.sentence, why)
+                task = self._lent(undone.sentence, "asked", whole)
             return {
                 "undone": undone.kind,
                 "sentence": undone.sentence,
@@ -437,6 +461,23 @@ class Session:
             self._wake()
             return {"strategy": strategy}
 
+    def change_confirm(self, confirm: str) -> Answer:
+        """Ask for whole sentences, or for unsure words alone, until the session ends.
+
+        Parameters
+        ----------
+        confirm : "all" or "unsure"
+
+        Returns
+        -------
+        dict
+        """
+        with self._lock:
+            self.desk.confirm = check_confirm(confirm)
+            self.desk.take(self.desk.queue)
+            self._wake()
+            return {"confirm": confirm, "counts": self.views.counts()}
+
     def repair(
         self, user: str, request: str, sentences: Sequence[int], change: Mapping[str, Any] | str
     ) -> Answer:
@@ -500,13 +541,15 @@ class Session:
 
         return self._change(user, request, "settle", make)
 
-    def release(self, user: str, sentence: int) -> Answer:
+    def release(self, user: str, sentence: int, loan: int | None = None) -> Answer:
         """Give a sentence back that was lent.
 
         Parameters
         ----------
         user : str
         sentence : int
+        loan : int or None
+            The loan that ends, as the task told it; None ends any.
 
         Returns
         -------
@@ -515,7 +558,7 @@ class Session:
         """
         with self._lock:
             self._tasks.sentence(sentence)
-            self.desk.release(sentence, user)
+            self.desk.release(sentence, user, loan)
             return {}
 
     # How it is done
@@ -543,7 +586,13 @@ class Session:
 
     def _next(self, user: str) -> Answer | None:
         choice = self.desk.next(user, self._now())
-        return None if choice is None else self._tasks.task(choice.index, choice.why)
+        return None if choice is None else self._task(choice.index, choice.why)
+
+    def _task(self, number: int, why: str) -> Answer:
+        return self._lent(number, why, self.desk.is_whole(number, why))
+
+    def _lent(self, number: int, why: str, whole: bool) -> Answer:
+        return self._tasks.task(number, why, whole) | {"loan": self.desk.loan(number)}
 
     def _wake(self) -> None:
         if self.background is not None:
@@ -559,6 +608,12 @@ class Session:
 
 def _number(event: Event | None) -> Answer:
     return {"event": None if event is None else event.id}
+
+
+def _told(taught: Taught | None) -> Answer:
+    if taught is None:
+        return {"wrong_tokens": 0, "cost": 0.0, "tau": 0.0}
+    return {"wrong_tokens": taught.wrong_tokens, "cost": taught.cost, "tau": taught.tau}
 
 
 def _check_length(what: str, text: str | None, most: int) -> None:

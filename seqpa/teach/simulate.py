@@ -1,35 +1,40 @@
 """Teaching without a teacher: an annotator who knows the right labels plays a whole session.
 
-The model and the queue are those of a real session; the annotator sees what the model proposes,
-corrects the first mistake, lets the rest be decoded again under what is confirmed, and accepts when
-all is right. At each checkpoint two taggers are tested on other sentences: the *live* one, as it
-proposes, and one that is *settled*: trained anew, by `fit`, on all that was labelled so far, as the
-button of a project does it.
+The model and the queue are those of a real session; what the annotator does with each sentence is
+in `seqpa.teach.annotator`. At each checkpoint two taggers are tested on other sentences: the *live*
+one, as it proposes, and one that is *settled*: trained anew, by `fit`, on all that was labelled so
+far, as the button of a project does it.
 
-What it costs is counted in three ways: tokens, keys and updates. A sentence counts with all of its
-tokens, since all of them must be read; those that had to be corrected are counted apart.
+What it costs is counted in three ways: tokens, keys and updates. A sentence that is labelled whole
+counts with all of its tokens, since all of them must be judged, whether they are right or not.
+Where the annotator is asked for unsure words alone, those count that were confirmed or corrected;
+all that were before the annotator's eyes are counted apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from seqpa.data.teach_project import label_column
 from seqpa.errors import SeqpaError
-from seqpa.schemes import write_spans
+from seqpa.schemes import spans, write_spans
 from seqpa.sequence.presets import preset
 from seqpa.sequence.select import STRATEGIES, check_strategy
 from seqpa.sequence.tagger import SequenceTagger
-from seqpa.sequence.training import dev_score
+from seqpa.teach.annotator import asked, correct, noisy
 from seqpa.teach.files import read_sentences
-from seqpa.teach.keystrokes import ACCEPT, by_hand, corrections, steps
-from seqpa.teach.model import TaughtModel
-from seqpa.teach.queue import RANDOM_SHARE, Queue
+from seqpa.teach.model import TaughtModel, check_confirm
+from seqpa.teach.queue import RANDOM_SHARE, STRATEGY, Queue
 
-FIRST_TOKENS, GROWTH = 300, 1.2  # a checkpoint after so many tokens, then after so many times more
+# A checkpoint after so many tokens, then after so many times more; further apart while the score is
+# far from what is to be reached (less than this part of it), since testing takes most of the time.
+FIRST_TOKENS, GROWTH = 300, 1.2
+FAR, FAR_GROWTH = 0.95, 1.5
 EPOCHS = 10  # of the settled tagger
 # Pieces of the queue that the background has looked at before the next sentence is asked for: by
 # far fewer than a machine manages while somebody reads a sentence.
@@ -94,6 +99,17 @@ class Gold:
             return self.tokens[i]
         pairs = zip(self.tokens[i], self.cells[i], strict=True)
         return [(word, *cells) for word, cells in pairs]
+
+    @cached_property
+    def pairs(self) -> tuple[list[Any], list[list[str]]]:
+        """All sentences as a tagger takes them, and their labels."""
+        n = range(len(self.tokens))
+        return [self.sentence(i) for i in n], [self.tags(i) for i in n]
+
+    @cached_property
+    def spans(self) -> list[set[tuple[str, int, int]]]:
+        """The spans of all sentences."""
+        return [{(name, a, b) for a, b, name in one["spans"]} for one in self.annotations]
 
     def part(self, some: Sequence[int]) -> Gold:
         """Some of the sentences.
@@ -222,11 +238,14 @@ class Trial:
         Whether the model proposes anything.
     random_share : float
         As `Queue` has it.
+    confirm : "all" or "unsure"
+        Whether sentences are labelled whole, or unsure words of them alone; sentences that come by
+        chance are always labelled whole, as in a real session.
 
     Examples
     --------
-    >>> Trial("coverage", 0).noise
-    0.0
+    >>> Trial("coverage", 0).confirm
+    'all'
     """
 
     strategy: str
@@ -237,9 +256,11 @@ class Trial:
     budget: int = 10**9
     prelabel: bool = True
     random_share: float = RANDOM_SHARE
+    confirm: str = "all"
 
     def __post_init__(self) -> None:
         check_strategy(self.strategy)
+        check_confirm(self.confirm)
         if not 0.0 <= self.noise < 1.0:
             raise SeqpaError(f"noise is {self.noise}: give a probability below 1")
 
@@ -250,15 +271,21 @@ class Point(NamedTuple):
     Attributes
     ----------
     sentences, tokens : int
-        Labelled so far.
+        Labelled so far; of sentences that are not labelled whole, the tokens that were confirmed or
+        corrected.
+    read : int
+        All tokens of these sentences.
     corrected : int
         Tokens that had to be corrected.
     keys : int
         Pressed, with each correction followed by a new proposal for the rest.
+    keys_held : int
+        The same, every move counted as one key (`seqpa.teach.keystrokes.Keys`).
     keys_once : int
-        The same without new proposals: what was proposed first is corrected.
-    by_hand : int
-        Keys for the same labels where nothing is proposed.
+        Pressed without new proposals: what was proposed first is corrected. Of sentences that are
+        not labelled whole, as `keys`.
+    by_hand, by_hand_held : int
+        Keys for labelling the same sentences, whole, where nothing is proposed; both countings.
     updates : int
         Lessons that moved the weights.
     live, settled : float
@@ -267,119 +294,16 @@ class Point(NamedTuple):
 
     sentences: int
     tokens: int
+    read: int
     corrected: int
     keys: int
+    keys_held: int
     keys_once: int
     by_hand: int
+    by_hand_held: int
     updates: int
     live: float
     settled: float
-
-
-class Work(NamedTuple):
-    """What a sentence took: see `Point`.
-
-    Attributes
-    ----------
-    keys, keys_once, by_hand, corrected : int
-    """
-
-    keys: int
-    keys_once: int
-    by_hand: int
-    corrected: int
-
-
-def correct(
-    model: TaughtModel, tokens: list[str], final: Annotation, cells: Any, prelabel: bool = True
-) -> Work:
-    """Come from what a model proposes to the labels of an annotator; nothing is learned.
-
-    Parameters
-    ----------
-    model : TaughtModel
-    tokens : list of str
-    final : dict
-        What the annotator takes to be right.
-    cells : None, or for each token a list of its further cells
-    prelabel : bool
-        Whether anything is proposed.
-
-    Returns
-    -------
-    Work
-
-    Examples
-    --------
-    >>> model = TaughtModel("spans", ["PER"])
-    >>> correct(model, ["Ada", "won"], {"spans": [[0, 1, "PER"]]}, None)
-    Work(keys=3, keys_once=3, by_hand=3, corrected=1)
-    """
-    n, kind = len(tokens), model.kind
-    hand = by_hand(final, kind, n)
-    # A tagger that has learned nothing has nothing to say.
-    if not prelabel or model.clock == 0:
-        nothing = {"spans": []} if kind == "spans" else {"labels": [None] * n}
-        touched = sum(step.end - step.start for step in steps(nothing, final, kind, n))
-        return Work(hand, hand, hand, touched)
-    shown = model.propose(tokens, (), cells).annotation
-    once = corrections(shown, final, kind, n)
-    keys, touched = ACCEPT, 0
-    confirmed: list[list[Any]] = []
-    while wrong := steps(shown, final, kind, n):
-        first = wrong[0]
-        keys += first.keys
-        touched += first.end - first.start
-        confirmed.append([first.start, first.end, first.label])
-        shown = model.propose(tokens, confirmed, cells).annotation
-    return Work(keys, once, hand, touched)
-
-
-def noisy(
-    annotation: Annotation, kind: str, labels: Sequence[str], noise: float, rng: np.random.Generator
-) -> Annotation:
-    """What an annotator makes of the right labels who errs with some probability.
-
-    A token gets another label; a span is overlooked or gets another type, as often the one as the
-    other.
-
-    Parameters
-    ----------
-    annotation : dict
-    kind : "spans" or "tokens"
-    labels : sequence of str
-        All that there are.
-    noise : float
-        How probable a mistake is, for each token or span.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> noisy({"labels": ["A", "B"]}, "tokens", ["A", "B"], 0.9, rng)
-    {'labels': ['B', 'A']}
-    """
-    if noise == 0.0:
-        return annotation
-
-    def other(name: str) -> str | None:
-        rest = [label for label in labels if label != name]
-        return rest[int(rng.integers(len(rest)))] if rest else None
-
-    if kind == "tokens":
-        given = annotation["labels"]
-        return {"labels": [(rng.random() < noise and other(name)) or name for name in given]}
-    found = []
-    for start, end, name in annotation["spans"]:
-        if rng.random() >= noise:
-            found.append([start, end, name])
-        elif rng.random() < 0.5 and (wrong := other(name)) is not None:
-            found.append([start, end, wrong])
-    return {"spans": found}
 
 
 def settled_tagger(gold: Gold, features: Any, seed: int) -> SequenceTagger:
@@ -403,6 +327,7 @@ def settled_tagger(gold: Gold, features: Any, seed: int) -> SequenceTagger:
         features,
         columns=columns,
         constraints="bio" if gold.kind == "spans" else None,
+        cost="hamming",  # not "auto": with few sentences and with many, the same
         epochs=EPOCHS,
         random_state=seed,
     )
@@ -416,10 +341,20 @@ def tested(tagger: SequenceTagger, test: Gold) -> float:
     tagger : SequenceTagger
     test : Gold
     """
-    n = range(len(test.tokens))
-    predicted = tagger.predict([test.sentence(i) for i in n])
-    metric = "F1" if test.kind == "spans" else "accuracy"
-    return dev_score([test.tags(i) for i in n], predicted, metric)
+    X, labels = test.pairs
+    predicted = tagger.predict(X)
+    if test.kind == "tokens":
+        right = sum(
+            g == p
+            for pair in zip(labels, predicted, strict=True)
+            for g, p in zip(*pair, strict=True)
+        )
+        return right / sum(map(len, labels))
+    # As `seqpa.evaluate` counts, without all that it tells besides.
+    told = [set(spans(own)) for own in predicted]
+    both = sum(len(a & b) for a, b in zip(test.spans, told, strict=True))
+    named = sum(map(len, test.spans)) + sum(map(len, told))
+    return 2 * both / named if named else 0.0
 
 
 def full_score(gold: Gold, test: Gold, features: Any = None, seed: int = 0) -> float:
@@ -431,9 +366,7 @@ def full_score(gold: Gold, test: Gold, features: Any = None, seed: int = 0) -> f
     features : None, str or list
     seed : int
     """
-    n = range(len(gold.tokens))
-    tagger = settled_tagger(gold, features, seed)
-    return tested(tagger.fit([gold.sentence(i) for i in n], [gold.tags(i) for i in n]), test)
+    return tested(settled_tagger(gold, features, seed).fit(*gold.pairs), test)
 
 
 def play(gold: Gold, test: Gold, trial: Trial) -> Iterator[Point]:
@@ -460,8 +393,9 @@ def play(gold: Gold, test: Gold, trial: Trial) -> Iterator[Point]:
     )
     queue = Queue(gold.tokens, trial.seed, trial.strategy, trial.random_share, columns=gold.cells)
     labelled: list[int] = []
-    given: list[list[str]] = []
-    tokens = corrected = keys = keys_once = hand = updates = 0
+    given: list[list[str | None]] = []
+    total = np.zeros(8, dtype=np.int64)  # what lies between `sentences` and `updates` in a `Point`
+    updates = 0
     checkpoint = float(FIRST_TOKENS)
     while (choice := queue.next(model)) is not None:
         i = choice.index
@@ -469,45 +403,80 @@ def play(gold: Gold, test: Gold, trial: Trial) -> Iterator[Point]:
         # What the annotator gets wrong is so whenever the sentence comes.
         rng = np.random.default_rng([trial.seed, i])
         final = noisy(gold.annotations[i], gold.kind, gold.labels, trial.noise, rng)
-        work = correct(model, words, final, cells, trial.prelabel)
-        taught = model.learn(words, final, columns=cells)
+        if trial.confirm == "all" or choice.why == "random":
+            work = correct(model, words, final, cells, trial.prelabel)
+            taught = model.learn(words, final, columns=cells)
+            updates += taught.tau > 0
+            labels = label_column(len(words), gold.kind, final)
+        else:
+            work = asked(model, words, final, cells)
+            labels = label_column(len(words), gold.kind, None, work.confirmed)
+            if labels is not None:
+                taught = model.learn(words, None, work.confirmed, cells)
+                updates += taught.tau > 0
         queue.done(i)
         for _ in range(_PIECES):
             queue.refresh(model, 0.0)
         labelled.append(i)
-        given.append(tags(final, gold.kind, len(words)))
-        tokens += len(words)
-        corrected += work.corrected
-        keys += work.keys
-        keys_once += work.keys_once
-        hand += work.by_hand
-        updates += taught.tau > 0
+        given.append([None] * len(words) if labels is None else labels)
+        total += [
+            work.tokens, len(words), work.corrected,
+            work.keys.pressed, work.keys.held, work.once.pressed,
+            work.by_hand.pressed, work.by_hand.held,
+        ]  # fmt: skip
+        tokens = int(total[0])
         over = tokens >= trial.budget or not len(queue)
         if tokens < checkpoint and not over:
             continue
-        checkpoint = max(GROWTH * checkpoint, float(tokens))
         fitted = settled_tagger(gold, trial.features, trial.seed).fit(
             [gold.sentence(i) for i in labelled], given
         )
         live, settled = tested(model.tagger, test), tested(fitted, test)
-        yield Point(len(labelled), tokens, corrected, keys, keys_once, hand, updates, live, settled)
+        growth = FAR_GROWTH if settled < FAR * trial.until <= 1.0 else GROWTH
+        checkpoint = max(growth * checkpoint, float(tokens))
+        yield Point._make([len(labelled), *total.tolist(), updates, live, settled])
         if over or settled >= trial.until:
             return
 
 
 def strategies(names: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The strategies to be compared, chance among them and last.
+    """What is to be compared: strategies, chance among them and last.
 
     Parameters
     ----------
     names : sequence of str or None
-        None takes all.
+        A strategy's name, or, where unsure words alone are to be confirmed, ``NAME/unsure``. None
+        takes all strategies, and the one that is taken where none is asked for in both ways.
 
     Examples
     --------
-    >>> strategies(["margin"])
-    ('margin', 'random')
+    >>> strategies(["margin", "doubt/unsure"])
+    ('margin', 'doubt/unsure', 'random')
     """
     for name in names or ():
-        check_strategy(name)
-    return (*(name for name in names or STRATEGIES if name != "random"), "random")
+        way(name)
+    usual = (*STRATEGIES, f"{STRATEGY}/unsure")
+    return (*(name for name in names or usual if name != "random"), "random")
+
+
+def way(name: str) -> tuple[str, str]:
+    """The strategy, and what is confirmed, of a name as `strategies` has it.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    strategy : str
+    confirm : "all" or "unsure"
+
+    Examples
+    --------
+    >>> way("margin"), way("margin/unsure")
+    (('margin', 'all'), ('margin', 'unsure'))
+    """
+    strategy, _, confirm = name.partition("/")
+    check_strategy(strategy)
+    check_confirm(confirm or "all")
+    return strategy, confirm or "all"

@@ -12,14 +12,31 @@ from numpy.typing import NDArray
 from seqpa.experiments import figures
 from seqpa.experiments.outcome import Check, Outcome, Rows, markdown_table
 from seqpa.experiments.setup import Setup
+from seqpa.teach.model import ASKED as LIMIT
 from seqpa.teach.queue import STRATEGY
-from seqpa.teach.simulate import EPOCHS, Gold, Point, Trial, full_score, play, strategies
+from seqpa.teach.simulate import (
+    EPOCHS,
+    Gold,
+    Point,
+    Trial,
+    full_score,
+    play,
+    strategies,
+    way,
+)
 
 PART = 0.95  # of the score with all labels, which is to be reached ...
 TOKENS = 0.6  # ... with this share of the tokens that chance takes, ...
 KEYS = 0.6  # ... and this share of the keys saved
 CHANCE = "random"
+ASKED = f"{STRATEGY}/unsure"
 SEEDS = 5
+
+# What is looked at where the score is reached.
+_AT = (
+    "tokens", "read", "keys", "keys_held", "keys_once", "by_hand", "by_hand_held", "updates",
+    "live",
+)  # fmt: skip
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +51,7 @@ class Wanted:
         Of the corpus.
     gold, test : Gold
     strategies : tuple of str
-        With "random".
+        As `seqpa.teach.simulate.strategies` has them, with "random".
     seeds : int
     features : None or str
         A preset.
@@ -98,7 +115,8 @@ def simulate(wanted: Wanted, setup: Setup) -> Iterator[tuple[str, float, Rows]]:
     seeds = range(wanted.seeds)
     scores = setup.each("all labels", _full, [_Full(wanted, seed) for seed in seeds])
     full = float(np.mean(scores))
-    for strategy in wanted.strategies:
+    for name in wanted.strategies:
+        strategy, confirm = way(name)
         trials = [
             Trial(
                 strategy,
@@ -107,16 +125,17 @@ def simulate(wanted: Wanted, setup: Setup) -> Iterator[tuple[str, float, Rows]]:
                 wanted.noise,
                 until=PART * full,
                 budget=wanted.budget,
+                confirm=confirm,
             )
             for seed in seeds
         ]
-        played = setup.each(strategy, _session, [_Session(wanted, trial) for trial in trials])
+        played = setup.each(name, _session, [_Session(wanted, trial) for trial in trials])
         rows = [
-            {"strategy": strategy, "seed": trial.seed, **point._asdict()}
+            {"strategy": name, "seed": trial.seed, **point._asdict()}
             for trial, points in zip(trials, played, strict=True)
             for point in points
         ]
-        yield strategy, full, rows
+        yield name, full, rows
 
 
 def reached(rows: Rows, full: float, part: float = PART) -> Rows:
@@ -132,12 +151,12 @@ def reached(rows: Rows, full: float, part: float = PART) -> Rows:
     Returns
     -------
     list of dict
-        strategy, seed, and where the score lies between two checkpoints: tokens, keys, keys_once,
-        by_hand, updates, live. Without these where it never was reached.
+        strategy, seed, and where the score lies between two checkpoints: what `Point` has of
+        tokens, keys and updates, and live. Without these where it never was reached.
 
     Examples
     --------
-    >>> head = {"strategy": "margin", "seed": 0, "keys_once": 8, "updates": 2, "live": 0.5}
+    >>> head = {"strategy": "margin", "seed": 0, **dict.fromkeys(_AT, 8)}
     >>> one = {**head, "tokens": 100, "keys": 40, "by_hand": 200, "settled": 0.90}
     >>> two = {**head, "tokens": 200, "keys": 60, "by_hand": 400, "settled": 0.98}
     >>> found = reached([one, two], 1.0, 0.94)[0]
@@ -156,7 +175,7 @@ def reached(rows: Rows, full: float, part: float = PART) -> Rows:
             after, before = own[at], own[max(at - 1, 0)]
             rise = after["settled"] - before["settled"]
             share = (target - before["settled"]) / rise if rise > 0 else 1.0
-            for name in ("tokens", "keys", "keys_once", "by_hand", "updates", "live"):
+            for name in _AT:
                 session[name] = float(before[name] + share * (after[name] - before[name]))
         found.append(session)
     return found
@@ -175,10 +194,14 @@ class Summary:
         Of the tokens that chance takes: the ratio of the means.
     share_low, share_high : float
         Between which it is, by drawing the seeds again.
+    read : float
+        All tokens of the sentences until then, also those that were left to the model.
     keys, by_hand, updates : float
         Until then.
     saved : float
         The share of keys saved, beside labelling the same sentences by hand.
+    saved_held : float
+        The same, every move counted as one key.
     saved_once : float
         The same without decoding again after each correction.
     saved_order : float
@@ -191,10 +214,12 @@ class Summary:
     share: float
     share_low: float
     share_high: float
+    read: float
     keys: float
     by_hand: float
     updates: float
     saved: float
+    saved_held: float
     saved_once: float
     saved_order: float
 
@@ -232,10 +257,12 @@ def summaries(rows: Rows, full: float) -> dict[str, Summary]:
             float(tokens.mean() / chance.mean()) if len(chance) else float("nan"),
             low,
             high,
+            float(of(strategy, "read").mean()),
             float(keys.mean()),
             float(hand.mean()),
             float(of(strategy, "updates").mean()),
             float(1.0 - keys.sum() / hand.sum()),
+            float(1.0 - of(strategy, "keys_held").sum() / of(strategy, "by_hand_held").sum()),
             float(1.0 - of(strategy, "keys_once").sum() / hand.sum()),
             float(1.0 - keys.mean() / chance_hand.mean()) if len(chance) else float("nan"),
         )
@@ -280,11 +307,19 @@ that is trained on all of it scores {100 * full:.2f}; to be reached are {100 * P
 features) on what was labelled. The *live* one, which proposes, learned from each sentence once, and
 from some earlier ones again. A session ends at the first checkpoint that reaches the score.
 
-A sentence counts with all of its tokens, since all are read. By every strategy some sentences come
-by chance, and count. Keys: one to come to a word, one for each word that a span goes on, one to
-label or clear, one to accept; after each correction the rest is proposed anew. *By hand* is the
-same without any proposal. Numbers between two checkpoints are on the line between them; ± and
-intervals are 95 %.
+A sentence that is labelled whole counts with all of its tokens, since all are judged. By
+*NAME/unsure* the annotator is asked only for the words that the model is less than
+{100 * LIMIT:.0f} % sure of, and leaves the rest of the sentence to it, mistakes included; *tokens*
+are then those that were confirmed or corrected, *read* are all of the sentences that were shown.
+What is left to the model teaches nothing. By every strategy some sentences come by chance, are
+labelled whole, and count.
+
+Keys are those of the page: an arrow for each word (or the key that goes to the next marked word,
+Home or End, if that is shorter), one for each word that a span goes on, one to label or clear (with
+more than ten labels as many letters as tell its name, and Enter), one to accept; after each
+correction the rest is proposed anew, and the cursor goes to the next marked word. *By hand* is the
+same for the same sentences, whole, without any proposal. Numbers between two checkpoints are on the
+line between them; ± and intervals are 95 %.
 """,
         tables={"points": rows, "reached": reached(rows, full)},
         figures={
@@ -299,34 +334,41 @@ intervals are 95 %.
 
 
 def _checks(wanted: Wanted, found: dict[str, Summary]) -> list[Check]:
-    if STRATEGY not in found or CHANCE not in found:
+    chance = found.get(CHANCE)
+    if chance is None:
         return []
-    own, chance = found[STRATEGY], found[CHANCE]
-    return [
-        Check(
-            f"{wanted.name}, {STRATEGY}",
-            f"{100 * PART:.0f} % of the full score with at most {100 * TOKENS:.0f} % of the tokens "
-            "that random order takes",
-            own.share <= TOKENS,
-            f"{own.tokens:,.0f} against {chance.tokens:,.0f}: {100 * own.share:.0f} % "
-            f"({100 * own.share_low:.0f} to {100 * own.share_high:.0f})",
-        ),
-        Check(
-            f"{wanted.name}, {STRATEGY}",
-            "pre-labelling and decoding again save at least "
-            f"{100 * KEYS:.0f} % of the keys of labelling the same sentences by hand",
-            own.saved >= KEYS,
-            f"{own.keys:,.0f} against {own.by_hand:,.0f}: {100 * own.saved:.0f} % saved "
-            f"({100 * own.saved_once:.0f} % without decoding again)",
-        ),
-        Check(
-            f"{wanted.name}, {CHANCE}",
-            f"the same in random order: at least {100 * KEYS:.0f} % of the keys",
-            chance.saved >= KEYS,
-            f"{chance.keys:,.0f} against {chance.by_hand:,.0f}: {100 * chance.saved:.0f} % saved "
-            f"({100 * chance.saved_once:.0f} % without decoding again)",
-        ),
-    ]
+    checks = []
+    for name in (STRATEGY, ASKED):
+        if name not in found:
+            continue
+        own = found[name]
+        checks.append(
+            Check(
+                f"{wanted.name}, {name}",
+                f"{100 * PART:.0f} % of the full score with at most {100 * TOKENS:.0f} % of the "
+                "tokens that random order takes",
+                own.share <= TOKENS,
+                f"{own.tokens:,.0f} against {chance.tokens:,.0f}: {100 * own.share:.0f} % "
+                f"({100 * own.share_low:.0f} to {100 * own.share_high:.0f}); "
+                f"read: {own.read:,.0f}",
+            )
+        )
+    for name in (STRATEGY, ASKED, CHANCE):
+        if name not in found:
+            continue
+        own = found[name]
+        checks.append(
+            Check(
+                f"{wanted.name}, {name}",
+                "pre-labelling and decoding again save at least "
+                f"{100 * KEYS:.0f} % of the keys of labelling the same sentences by hand",
+                own.saved >= KEYS,
+                f"{own.keys:,.0f} against {own.by_hand:,.0f}: {100 * own.saved:.0f} % saved "
+                f"({100 * own.saved_once:.0f} % without decoding again; "
+                f"{100 * own.saved_held:.0f} % if every move is one key)",
+            )
+        )
+    return checks
 
 
 def summary_row(own: Summary) -> tuple[str, ...]:
@@ -337,14 +379,16 @@ def summary_row(own: Summary) -> tuple[str, ...]:
     own : Summary
     """
     if np.isnan(own.tokens):
-        return (own.strategy, "not reached", *["-"] * 6)
+        return (own.strategy, "not reached", *["-"] * (len(HEAD) - 2))
     return (
         own.strategy,
         f"{own.tokens:,.0f} ± {own.half_width:,.0f}",
         "-" if np.isnan(own.share) else f"{100 * own.share:.0f} %",
+        f"{own.read:,.0f}",
         f"{own.updates:,.0f}",
         f"{own.keys:,.0f}",
         f"{100 * own.saved:.0f} %",
+        f"{100 * own.saved_held:.0f} %",
         f"{100 * own.saved_once:.0f} %",
         "-" if np.isnan(own.saved_order) else f"{100 * own.saved_order:.0f} %",
     )
@@ -354,9 +398,11 @@ HEAD = (
     "strategy",
     "tokens",
     "of random's",
+    "read",
     "updates",
     "keys",
     "saved",
+    "saved, a move one key",
     "saved, decoded once",
     "saved, beside random by hand",
 )
@@ -365,8 +411,9 @@ HEAD = (
 def _table(found: dict[str, Summary]) -> str:
     return (
         "## What it takes to reach it\n\n*Saved* is the share of keys, beside labelling the same "
-        "sentences by hand; *decoded once* without new proposals after corrections; *beside random "
-        "by hand* is what random order takes by hand for the same score.\n\n"
+        "sentences by hand; *a move one key*: however far it is; *decoded once*: without new "
+        "proposals after corrections; *beside random by hand* is what random order takes by hand "
+        "for the same score.\n\n"
         + markdown_table(HEAD, [summary_row(own) for own in found.values()])
     )
 
@@ -377,24 +424,32 @@ def _lengths(rows: Rows) -> str:
     for strategy in dict.fromkeys(row["strategy"] for row in rows):
         own = [row for (name, _), row in last.items() if name == strategy]
         sums = {
-            name: sum(row[name] for row in own) for name in ("tokens", "sentences", "corrected")
+            name: sum(row[name] for row in own)
+            for name in ("tokens", "read", "sentences", "corrected")
         }
         lines.append(
             (
                 strategy,
+                f"{sums['read'] / sums['sentences']:.1f}",
                 f"{sums['tokens'] / sums['sentences']:.1f}",
                 f"{100 * sums['corrected'] / sums['tokens']:.1f} %",
                 f"{100 * float(np.mean([row['live'] for row in own])):.2f}",
                 f"{100 * float(np.mean([row['settled'] for row in own])):.2f}",
             )
         )
-    head = ("strategy", "tokens a sentence", "tokens corrected", "live at the end", "settled")
+    head = (
+        "strategy", "tokens a sentence", "of these judged", "of the judged corrected",
+        "live at the end", "settled",
+    )  # fmt: skip
     return "## What was asked for\n\n" + markdown_table(head, lines)
 
 
 def _draw(wanted: Wanted, full: float, rows: Rows) -> Any:
     figure, axes = figures.panels(1, 4, width=4.4, height=4.2)
-    names = list(dict.fromkeys(row["strategy"] for row in rows))
+    played = dict.fromkeys(row["strategy"] for row in rows)
+    # Those with a band first: their looks are their own.
+    banded = [name for name in (CHANCE, STRATEGY, ASKED) if name in played]
+    names = [*banded, *(name for name in played if name not in banded)]
     score = "F1" if wanted.gold.kind == "spans" else "accuracy"
     panels = (
         ("tokens", "settled", "labelled tokens", "settled tagger"),
@@ -405,8 +460,8 @@ def _draw(wanted: Wanted, full: float, rows: Rows) -> Any:
     for panel, (x, y, label, title) in zip(axes[0], panels, strict=True):
         for place, strategy in enumerate(names):
             at, scores = _averaged(rows, strategy, x, y)
-            if strategy not in (CHANCE, STRATEGY):
-                scores = scores.mean(axis=0, keepdims=True)  # eight bands would hide one another
+            if strategy not in banded:
+                scores = scores.mean(axis=0, keepdims=True)  # nine bands would hide one another
             figures.curve(panel, at, 100 * scores, strategy, place, markers=False)
             if place >= len(figures.COLOURS):  # the looks begin again: not that of the first
                 panel.lines[-1].set_color("#777777")

@@ -564,7 +564,10 @@ def _taken(path: Path) -> Lock:
     try:
         lock = Lock.take(path.with_name(f"{path.name}.lock"))
     except OSError as error:
-        raise SeqpaError(f"{path}: cannot be opened: {error.strerror}") from error
+        raise SeqpaError(
+            f"{path}: cannot be opened ({error.strerror}): a project needs a folder that is there "
+            "and can be written"
+        ) from error
     if lock is None or Path(os.path.realpath(path)) in Store._open:
         raise SeqpaError(f"{path}: is open in another process: go on there, or end that one first")
     return lock
@@ -581,8 +584,12 @@ def _connected(path: Path) -> sqlite3.Connection:
 def _opened(path: Path) -> sqlite3.Connection:
     """A connection to a file that is checked to be a project."""
     try:
-        with path.open("rb") as file:
+        with path.open("r+b") as file:  # what cannot be written is told now, not at the first label
             head = file.read(100)
+    except PermissionError:
+        raise SeqpaError(
+            f"{path}: may not be read and written: change that, or go on with a copy"
+        ) from None
     except OSError as error:
         raise unreadable(path, error) from None
     # Both were written once, when the file was made: they are not in the log alone.

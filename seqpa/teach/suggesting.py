@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import threading
 import time
+import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -212,9 +213,12 @@ class Suggester:
         self.kind = project.kind
         self._now = now
         self._sentences = project.sentences
-        self._state = State(project.labels, store.events())
+        self._last: Event | None = None
+        self._state = State(project.labels, self._passing(store.events()))
         self._learned = Learned(self._sentences, project.make_model, project.cells)
-        self._has_base = store.kept("base") is not None
+        base = store.kept("base")
+        self._has_base = base is not None
+        self._origin = 0 if base is None else zlib.crc32(base[2])
         known = lessons(self._state)
         self._learned.recall(store, known)
         self._learned.follow(known)
@@ -235,6 +239,22 @@ class Suggester:
     def clock(self) -> int:
         """How many lessons the model has had."""
         return self._learned.model.clock
+
+    @property
+    def version(self) -> str:
+        """What the model is now: another word for each, also after lessons were taken back.
+
+        The clock alone will not do: it goes back with a lesson, and another lesson then brings it
+        to where it was, with another model.
+        """
+        last = self._last  # of what the model knows: it must not be told by a later name
+        told = "" if last is None else f"{last.id} {last.time!r} {last.kind}"
+        return f"seqpa-{self.clock}-{zlib.crc32(told.encode(), self._origin):08x}"
+
+    def _passing(self, events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            self._last = event
+            yield event
 
     @property
     def labels(self) -> list[str]:
@@ -260,13 +280,16 @@ class Suggester:
 
     # Suggestions
 
-    def suggest(self, pieces: Sequence[Piece]) -> Suggestions:
+    def suggest(self, pieces: Sequence[Piece], confirmed: Iterable[Mark] = ()) -> Suggestions:
         """What the model says of a document.
 
         Parameters
         ----------
         pieces : sequence of Piece
             Its sentences.
+        confirmed : iterable of Mark
+            What is known already: the rest of each sentence is decoded under it. Left aside in a
+            sentence where it cannot be kept, and where its label is not known.
 
         Returns
         -------
@@ -275,12 +298,15 @@ class Suggester:
         """
         marks: list[Mark] = []
         least = 1.0
-        for piece in pieces:
+        known = [mark for mark in confirmed if mark.label in self.labels]
+        given = _of_words(pieces, known, self.kind)[0] if known else {}
+        for i, piece in enumerate(pieces):
+            fixed = _spans(given[i]) if i in given else []
             with self._learned.lock:  # for each sentence, so that a lesson need not wait for all
                 model = self._learned.model
                 if not model.labels or (model.clock == 0 and not self._has_base):
                     return Suggestions([], 0.0)
-                proposal = model.propose(piece.tokens)
+                proposal = model.propose(piece.tokens, fixed)
             least = min([least, *proposal.sure])
             for start, end, label in _spans(proposal.annotation):
                 place = piece.places[start][0], piece.places[end - 1][1]
@@ -399,9 +425,11 @@ class Suggester:
             ]
             for event in found:
                 undo = Event("undo", user, self._now(), {}, event.sentence, undoes=event.id)
-                self._state.add(undo._replace(id=self._store.append([undo])))
+                undo = undo._replace(id=self._store.append([undo]))
+                self._state.add(undo)
             if found:
                 self._learned.follow(lessons(self._state))
+                self._last = undo
             return len(found)
 
     def _accept(
@@ -425,6 +453,7 @@ class Suggester:
         self._state.add(event)
         if is_lesson(event, set()):
             self._learned.learn(event)
+        self._last = event
 
     # Documents
 

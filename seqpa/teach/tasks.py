@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from seqpa.errors import SeqpaError
-from seqpa.teach.events import State, changed, checked
+from seqpa.teach.events import State, checked
 from seqpa.teach.learning import Learned
-from seqpa.teach.model import Proposal
+from seqpa.teach.model import ASKED, UNSURE, Proposal
 from seqpa.teach.project import Project
 from seqpa.teach.store import Sentence
-
-UNSURE = 0.75  # tokens that the model is less sure of are marked
 
 Task = dict[str, Any]
 
@@ -68,27 +67,43 @@ class Tasks:
         -------
         Proposal
         """
+        pieces = list(confirmed)
         with self._learned.lock:
-            return self._learned.model.propose(
-                sentence.tokens, confirmed, self._project.cells(sentence)
-            )
+            model = self._learned.model
+            found = model.propose(sentence.tokens, pieces, self._project.cells(sentence))
+            if self._project.kind == "spans" or model.knows:
+                return found
+        # Where every word has a label, one that has learned nothing would say the first of all.
+        labels: list[str | None] = [None] * len(sentence.tokens)
+        for start, end, name in pieces:
+            labels[start:end] = [name] * (end - start)
+        return replace(found, annotation={"labels": labels})
 
-    def proposed(self, sentence: Sentence, confirmed: Iterable[Any]) -> Task:
-        """The same as the page takes it, with the tokens to mark.
+    def proposed(self, sentence: Sentence, confirmed: Iterable[Any], whole: bool = True) -> Task:
+        """The same as the page takes it, with the tokens to mark. Labels that the file has, if they
+        are to be gone over, stay where nothing is confirmed.
 
         Parameters
         ----------
         sentence : Sentence
         confirmed : list of [start, end, label or None]
+        whole : bool
+            Whether all tokens are to be confirmed, or those alone that are marked: then more are.
 
         Returns
         -------
         dict
         """
-        found = self.proposal(sentence, confirmed)
+        pieces = list(confirmed)
+        return self._told(sentence, self.proposal(sentence, pieces), pieces, whole)
+
+    def _told(self, sentence: Sentence, found: Proposal, pieces: list[Any], whole: bool) -> Task:
+        given = self._given(sentence)
+        annotation = found.annotation if given is None else _under(given, pieces)
         knows = self._learned.model.knows
-        unsure = [i for i, sure in enumerate(found.sure) if sure < UNSURE] if knows else []
-        return {"annotation": found.annotation, "sure": found.sure, "unsure": unsure}
+        limit = UNSURE if whole else ASKED
+        unsure = [i for i, sure in enumerate(found.sure) if sure < limit] if knows else []
+        return {"annotation": annotation, "sure": found.sure, "unsure": unsure}
 
     def confirmed(self, number: int) -> list[Any]:
         """What is confirmed of a sentence that was left unfinished.
@@ -122,13 +137,15 @@ class Tasks:
         except SeqpaError:
             return None
 
-    def task(self, number: int, why: str) -> Task:
+    def task(self, number: int, why: str, whole: bool = True) -> Task:
         """A sentence to be labelled.
 
         Parameters
         ----------
         number : int
         why : str
+        whole : bool
+            Whether all of it is to be labelled, or the words alone that the model is unsure of.
 
         Returns
         -------
@@ -136,11 +153,12 @@ class Tasks:
         """
         known = self.sentence(number)
         confirmed = self.confirmed(number)
-        proposed = self.proposed(known, confirmed)
+        found = self.proposal(known, confirmed)
+        proposed = self._told(known, found, confirmed, whole)
         # A second reader is not told what the first one said.
         latest = None if why == "second" else self._state.latest(number)
         labelled = None
-        annotation = proposed["annotation"] if confirmed else self._given(known)
+        annotation = proposed["annotation"]
         if latest is not None:
             annotation = latest.annotation
             reader = self._state.reader(latest)
@@ -154,12 +172,13 @@ class Tasks:
             "offsets": known.offsets,
             "before": self._neighbour(known, -1),
             "after": self._neighbour(known, 1),
-            "annotation": annotation or proposed["annotation"],
-            "proposal": proposed["annotation"],
+            "annotation": annotation,
+            "proposal": found.annotation,
             "sure": proposed["sure"],
             "unsure": proposed["unsure"],
             "confirmed": confirmed,
             "why": why,
+            "whole": whole,
             "flag": self._state.flags.get(number),
             "labelled": labelled,
             # The last event that this knows of: by it, `Ledger.check_free` sees what came between.
@@ -168,14 +187,9 @@ class Tasks:
 
     def _given(self, sentence: Sentence) -> dict[str, Any] | None:
         """What the file says, where that is to be shown, in the labels of now."""
-        annotation = sentence.given if self._project.proposes_given else None
-        if annotation is None:
+        if not self._project.proposes_given or sentence.given is None:
             return None
-        for event in self._state.valid:
-            if event.kind == "labels" and event.body["action"] in ("rename", "merge"):
-                body = event.body
-                annotation = changed(annotation, body["old"], body.get("new") or body["into"])
-        return annotation
+        return self._state.called_now(sentence.given)
 
     def _neighbour(self, sentence: Sentence, step: int) -> str:
         at = sentence.id + step
@@ -183,3 +197,19 @@ class Tasks:
             return ""
         other = self._project.sentences[at]
         return other.text if other.document == sentence.document else ""
+
+
+def _under(annotation: dict[str, Any], confirmed: Sequence[Any]) -> dict[str, Any]:
+    """An annotation that has what is confirmed; elsewhere it stays, unless a span is cut."""
+    if "labels" in annotation:
+        labels = list(annotation["labels"])
+        for start, end, name in confirmed:
+            labels[start:end] = [name] * (end - start)
+        return {"labels": labels}
+    free = [
+        span
+        for span in annotation["spans"]
+        if not any(span[0] < end and start < span[1] for start, end, _ in confirmed)
+    ]
+    sure = [list(piece) for piece in confirmed if piece[2] is not None]
+    return {"spans": sorted([*free, *sure], key=lambda span: span[:2])}

@@ -14,7 +14,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,12 @@ from seqpa.config import Config
 from seqpa.data import Corpus
 from seqpa.data.teach_project import load, read_project
 from seqpa.errors import SeqpaError
+from seqpa.model import read_model
 from seqpa.training_run import TrainingRun, tagger_of
 
 EPOCHS = 15
 _HELD_OUT = 10  # one of so many sentences
-_LEAST = 30  # labelled sentences for which a score means something
+_LEAST = 30  # wholly labelled sentences for which a score means something
 
 State = dict[str, Any]
 
@@ -41,27 +43,33 @@ def full_training(project: Path, model: Path, force: bool = False) -> Iterator[S
     model : Path
         The model file to write.
     force : bool
-        Whether another model may be replaced.
+        Whether a file may be replaced that is no model of this project.
 
     Yields
     ------
     dict
         After each epoch: epoch, epochs, score and metric, where something could be held out. The
-        last one has the state "done" and the model's path.
+        last one has the state "done", the model's path, and a message where there is no score.
     """
+    if not force and not _is_ours(project, model):  # before anything that takes long
+        raise SeqpaError(
+            f"{model}: is there, and was not trained on {project.name}; name another file, or say "
+            "--force to replace it"
+        )
     kind, _ = load(project)
     corpus = read_project(project)
     score, metric, best = None, None, EPOCHS
     done = 0
-    if len(corpus) >= _LEAST:
-        train, held_out = _split(corpus)
+    whole = _whole(corpus)
+    if len(whole) >= _LEAST:
+        train, held_out = _split(corpus, whole[_HELD_OUT // 2 :: _HELD_OUT])
         tagger = tagger_of(_config(project, model, kind, EPOCHS), corpus.names)
         for epoch in tagger.training(train, dev=held_out):
             done = epoch.number
             if epoch.best:
                 score, metric, best = epoch.dev_score, epoch.dev_metric, epoch.number
             yield _told(done, 2 * EPOCHS, score, metric)
-    run = TrainingRun(_config(project, model, kind, best), force=force)
+    run = TrainingRun(_config(project, model, kind, best), force=True)
     try:
         for epoch in run.epochs():
             yield _told(done + epoch.number, done + best, score, metric)
@@ -69,7 +77,53 @@ def full_training(project: Path, model: Path, force: bool = False) -> Iterator[S
     finally:
         run.close()
     last = _told(done + outcome.epochs, done + best, score, metric)
-    yield {**last, "state": "done", "model": str(outcome.model)}
+    message = None if score is not None else _why_no_score(len(whole))
+    yield {**last, "state": "done", "model": str(outcome.model), "message": message}
+
+
+def _why_no_score(n_whole: int) -> str:
+    return (
+        f"no score: {n_whole} {'sentence is' if n_whole == 1 else 'sentences are'} labelled whole; "
+        f"from {_LEAST} on a tenth is held out for it"
+    )
+
+
+def _is_ours(project: Path, model: Path) -> bool:
+    """Whether a model file is not there, or was trained on this project, and may be replaced."""
+    if not model.exists():
+        return True
+    try:
+        config = read_model(model).config
+    except SeqpaError:
+        return False
+    data = (config or {}).get("data")
+    return isinstance(data, dict) and data.get("train") == str(project.absolute())
+
+
+def own_model(project: Path, model: Path) -> Path:
+    """Where a model of a project can be written without replacing anybody else's.
+
+    Parameters
+    ----------
+    project, model : Path
+
+    Returns
+    -------
+    Path
+        The model, or, where something else is there, the first such name that is free.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "names.safetensors").write_text("a model that was gone on from")
+    >>> own_model(folder / "names.seqpa", folder / "names.safetensors").name
+    'names-taught.safetensors'
+    """
+    more = (f"{model.stem}-taught-{n}" for n in count(2))
+    names = chain([model.stem, f"{model.stem}-taught"], more)
+    paths = (model.with_name(name + model.suffix) for name in names)
+    return next(path for path in paths if _is_ours(project, path))
 
 
 def _told(epoch: int, epochs: int, score: float | None, metric: str | None) -> State:
@@ -90,12 +144,17 @@ def _config(project: Path, model: Path, kind: str, epochs: int) -> Config:
     )
 
 
-def _split(corpus: Corpus) -> tuple[Corpus, Corpus]:
-    """Training text and what is held out of it, every tenth sentence."""
+def _whole(corpus: Corpus) -> list[int]:
+    """The sentences whose labels are all known."""
+    labels = corpus.split(corpus.labels or [])
+    return [i for i, own in enumerate(labels) if None not in own]
+
+
+def _split(corpus: Corpus, out: Sequence[int]) -> tuple[Corpus, Corpus]:
+    """Training text, and some sentences that are held out of it."""
     words = corpus.split(corpus.columns[0])
     labels = corpus.split(corpus.labels or [])
-    out = range(_HELD_OUT // 2, len(words), _HELD_OUT)
-    kept = [i for i in range(len(words)) if i not in out]
+    kept = sorted(set(range(len(words))) - set(out))
     return (
         Corpus.from_sentences([words[i] for i in kept], [labels[i] for i in kept]),
         Corpus.from_sentences([words[i] for i in out], [labels[i] for i in out]),
@@ -109,7 +168,7 @@ class Training:
     ----------
     project : Path
     model : Path
-        The model file; it is replaced by each training.
+        The model file; each training replaces it, or writes beside it where another one is there.
     """
 
     def __init__(self, project: Path, model: Path) -> None:
@@ -179,9 +238,12 @@ class Training:
             for line in process.stdout:
                 told = json.loads(line)
                 with self._lock:
-                    self._told = told
+                    if process is self._process:
+                        self._told = told
         process.wait()
         with self._lock:
+            if process is not self._process:
+                return  # it had told its end, and the next one has begun meanwhile
             self._seconds = time.monotonic() - self._began
             if self._told["state"] == "running":
                 self._told = {"state": "failed", "message": "the training was ended"}
@@ -191,7 +253,7 @@ def main() -> None:
     """Train, and tell it in lines of JSON."""
     project, model = map(Path, sys.argv[1:3])
     try:
-        for state in full_training(project, model, force=True):
+        for state in full_training(project, own_model(project, model)):
             print(json.dumps(state), flush=True)
     except SeqpaError as error:
         print(json.dumps({"state": "failed", "message": str(error)}), flush=True)

@@ -18,6 +18,7 @@ from seqpa.teach.learning import Learned
 from seqpa.teach.ledger import Answer
 from seqpa.teach.progress import progress
 from seqpa.teach.project import Project
+from seqpa.teach.store import Sentence
 from seqpa.teach.team import Team
 
 
@@ -100,6 +101,7 @@ class Views:
                 "direction": self.project.direction,
                 "strategy": self.desk.queue.strategy,
                 "strategies": list(STRATEGIES),
+                "confirm": self.desk.confirm,
                 "counts": self.counts(),
                 "exports": self.exports(),
                 "version": __version__,
@@ -119,7 +121,11 @@ class Views:
                 "labelled": len(state.labellings),
                 "skipped": sum(i not in state.labellings for i in state.skipped),
                 "flagged": len(state.flags),
-                "unfinished": sum(bool(e.body["confirmed"]) for e in state.partial.values()),
+                "unfinished": sum(
+                    bool(e.body["confirmed"]) and not e.body.get("done")
+                    for e in state.partial.values()
+                ),
+                "parts": sum(state.is_part(i) for i in state.partial),
                 "open": len(self.desk.queue),
                 "again": len(self.desk.again),
                 "clock": self.learned.model.clock,
@@ -149,7 +155,13 @@ class Views:
         """
         with self._lock:
             found = self._browser.select(self.state, self.desk.again, **asked)
-        return self._browser.rows(found)
+        told = self._browser.rows(found)
+        if self.project.proposes_given:  # these are shown when it is labelled, too
+            for row in told["rows"]:
+                given = self.project.sentences[row["sentence"]].given
+                if row["annotation"] is None and given is not None:
+                    row["model"] = self.state.called_now(given)
+        return told
 
     def progress(self) -> Answer:
         """How good the model is by now.
@@ -188,12 +200,14 @@ class Views:
         own = ("spacy", "docbin") if self.project.kind == "tokens" else ()
         return [name for name in EXPORTS if name not in own]
 
-    def export(self, format: str) -> tuple[str, bytes]:
+    def export(self, format: str, parts: bool = False) -> tuple[str, bytes]:
         """What is labelled, as a file.
 
         Parameters
         ----------
         format : str
+        parts : bool
+            As for `entries`.
 
         Returns
         -------
@@ -202,11 +216,35 @@ class Views:
         data : bytes
         """
         with self._lock:
-            entries = [(one, self.state.current(one.id)) for one in self.project.sentences]
-        data, _ = rendered(
-            entries, self.project.kind, format, self.project.names, label=self.project.label
-        )
+            entries = self.entries(parts)
+        own = self.project
+        data, _ = rendered(entries, own.kind, format, own.names, label=own.label)
         return self.name + EXPORTS[format], data
+
+    def entries(self, parts: bool = False) -> list[tuple[Sentence, Answer | None]]:
+        """All sentences, with the labels that count.
+
+        Parameters
+        ----------
+        parts : bool
+            Whether also of those sentences of which only unsure words were asked for: what is not
+            confirmed of them is as the model has it now.
+
+        Returns
+        -------
+        list of (Sentence, dict or None)
+        """
+        return [(one, self._labels_of(one, parts)) for one in self.project.sentences]
+
+    def _labels_of(self, sentence: Sentence, parts: bool) -> Answer | None:
+        """The labels that count, or, of one that is confirmed in part, the model's with these."""
+        labels = self.state.current(sentence.id)
+        if labels is not None or not parts or not self.state.is_part(sentence.id):
+            return labels
+        pieces = self.state.partial[sentence.id].body["confirmed"]
+        cells = self.project.cells(sentence)
+        with self.learned.lock:
+            return self.learned.model.propose(sentence.tokens, pieces, cells).annotation
 
     def _unsettled(self) -> int:
         """How many differences are not settled; counted again after a change."""

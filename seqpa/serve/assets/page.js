@@ -22,7 +22,7 @@ const state = {
   cards: [], // of the models
   card: null, // of the one that is asked
   text: "", // as it is typed
-  fixes: [], // {start, end, label}: what the user says
+  fixes: [], // {start, end, label, joined}: what the user says
   chosen: null, // {start, end}: the token that is asked why
   shown: { text: "", pieces: [] }, // what the reading shows
   answers: new Map(), // what was answered, by question
@@ -66,7 +66,8 @@ async function ask(path, body) {
 
 function question(text, start, more) {
   const number = numbers(text);
-  const own = state.fixes.filter((fix) => fix.start >= start && fix.end <= start + text.length);
+  const own = state.fixes.filter(
+    (fix) => fix.start >= start && fix.end <= start + text.length && !fix.joined);
   return {
     text: wellFormed(text),
     model: state.card.name,
@@ -149,6 +150,7 @@ async function update() {
         await answerTo(text, run);
       } catch (error) {
         if (error.status === 422 && state.fixes.length) {
+          if (state.text !== text || state.changes !== changes) continue; // that was before a change
           state.fixes = []; // they do not fit the text any more, or each other
           say(`Labels were freed: ${error.message}`, true);
           continue;
@@ -230,7 +232,7 @@ function paragraphNode(piece, sentences) {
 
 /** Show the paragraphs of a text; those that did not change stay as they are. */
 function show(text, pieces) {
-  const hadFocus = reading.contains(document.activeElement);
+  const focused = reading.contains(document.activeElement) ? placeOf(document.activeElement) : null;
   const old = new Map();
   for (const piece of state.shown.pieces) {
     if (!old.has(piece.key)) old.set(piece.key, []);
@@ -251,7 +253,7 @@ function show(text, pieces) {
   for (const fix of reading.querySelectorAll(".token.fixed")) fix.classList.remove("fixed");
   for (const fix of state.fixes) nodeAt(fix.start)?.classList.add("fixed");
   $("free").hidden = !state.fixes.length;
-  mark(hadFocus);
+  mark(focused);
   legend();
 }
 
@@ -307,7 +309,8 @@ function summary(milliseconds) {
 
 // Why
 
-function mark(withFocus) {
+/** Mark the word that is asked about; `focused` is where the word is that has the focus, or null. */
+function mark(focused) {
   for (const one of reading.querySelectorAll(".token.chosen")) {
     one.classList.remove("chosen");
     one.removeAttribute("aria-expanded");
@@ -323,22 +326,23 @@ function mark(withFocus) {
     $("why").hidden = true;
     $("legend").hidden = false;
   }
-  const first = chosen ?? reading.querySelector(".token");
+  const had = focused === null ? null : nodeAt(focused);
+  const first = had ?? chosen ?? reading.querySelector(".token");
   if (first) first.tabIndex = 0;
-  if (withFocus && first && !$("why").contains(document.activeElement)) first.focus({ preventScroll: true });
+  if (focused !== null && first && !$("why").contains(document.activeElement)) first.focus({ preventScroll: true });
 }
 
 function choose(made) {
   const start = placeOf(made);
   state.chosen = { start, end: start + made.token.text.length };
-  mark(false);
+  mark(null);
   made.scrollIntoView({ block: "nearest" });
 }
 
 function close() {
   const from = state.chosen && nodeAt(state.chosen.start);
   state.chosen = null;
-  mark(false);
+  mark(null);
   if (from) {
     from.tabIndex = 0;
     for (const one of tokens()) if (one !== from) one.tabIndex = -1;
@@ -367,6 +371,8 @@ async function explain(made) {
     if (t < 0) return;
     showWhy({ token, t, one, piece });
   } catch (error) {
+    if (explained !== key) return;
+    explained = ""; // it can be asked again
     $("why").replaceChildren(node("p", { class: "bad" }, error.message));
   }
 }

@@ -71,7 +71,14 @@ export function sentencesOf(answer, text) {
   }));
 }
 
-/** What has its place in an old text, at its place in a new one, that was changed before the caret. */
+/** Whether letters stand on both sides of a place. */
+const isInside = (text, at) =>
+  /[\p{L}\p{M}\p{N}]$/u.test(text.slice(Math.max(at - 2, 0), at)) && /^[\p{L}\p{M}\p{N}]/u.test(text.slice(at, at + 2));
+
+/**
+ * What has its place in an old text, at its place in a new one, that was changed before the caret.
+ * It is joined while a word is typed right before it, with no space between them yet.
+ */
 export function moved(fixes, before, after, caret) {
   if (before === after || !fixes.length) return fixes;
   const most = Math.min(before.length, after.length);
@@ -80,9 +87,14 @@ export function moved(fixes, before, after, caret) {
   let head = 0;
   while (head < most - tail && before[head] === after[head]) head += 1;
   const shift = after.length - before.length;
+  const follow = (fix) => {
+    const start = fix.start + shift;
+    const joined = fix.start === before.length - tail ? isInside(after, start) : fix.joined;
+    return { ...fix, start, end: fix.end + shift, joined };
+  };
   return fixes
     .filter((fix) => fix.end <= head || fix.start >= before.length - tail)
-    .map((fix) => (fix.end <= head ? fix : { ...fix, start: fix.start + shift, end: fix.end + shift }));
+    .map((fix) => (fix.end <= head ? fix : follow(fix)));
 }
 
 // What can be copied

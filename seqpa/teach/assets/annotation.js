@@ -58,6 +58,22 @@ export function under(annotation, confirmed) {
   return { spans: sorted([...free, ...sure]) };
 }
 
+/** What is shown at a token, as something that can be confirmed: [start, end, label or null]. */
+export function pieceAt(annotation, confirmed, at) {
+  const span = spanAt(annotation, at);
+  if (span && !confirmed.some((one) => overlaps(one, span[0], span[1]))) return [...span];
+  return [at, at + 1, annotation.labels ? annotation.labels[at] : null];
+}
+
+/** What is confirmed once all that is shown at some tokens is. */
+export function confirmAll(annotation, confirmed, tokens) {
+  return tokens.reduce((found, at) => {
+    if (confirmedAt(found, at)) return found;
+    const piece = pieceAt(annotation, found, at);
+    return annotation.labels && piece[2] === null ? found : sorted([...found, piece]);
+  }, confirmed);
+}
+
 /** Where two annotations of a sentence differ: the numbers of the tokens. */
 export function differences(one, two, n) {
   const told = (annotation, at) => {

@@ -9,7 +9,7 @@ import { sentenceNodes } from "./sentence.js";
 
 const $ = (id) => document.getElementById(id);
 const PAGE = 50;
-const STATES = { labelled: "labelled", open: "open", skipped: "skipped", flagged: "flagged", unfinished: "unfinished", again: "to look at again" };
+const STATES = { labelled: "labelled", open: "open", skipped: "skipped", flagged: "flagged", unfinished: "unfinished", part: "confirmed in part", again: "to look at again" };
 
 let open = () => {};
 let offset = 0;

@@ -3,6 +3,7 @@
 import { ask, file, get, post } from "./api.js";
 import { meter } from "./charts.js";
 import { node } from "./node.js";
+import { askAnew } from "./label.js";
 import { learn, onChange, project } from "./project.js";
 import { percent, say } from "./say.js";
 
@@ -14,6 +15,16 @@ const NAMES = {
   spacy: "spaCy, as JSON",
   docbin: "spaCy, as a DocBin",
   huggingface: "Hugging Face datasets",
+};
+const COMES_FIRST = {
+  margin: "where the second best labels are nearly as good as the best",
+  "least-confident": "where the best labels of the sentence are the least probable",
+  entropy: "where the labels of the sentence are the least certain",
+  "n-best-entropy": "where the few best readings of the sentence are the least certain",
+  density: "as by entropy, sentences that are like many others before the rest",
+  doubt: "where the most words are probably wrong, for the length of the sentence",
+  coverage: "as by doubt, words that come often and are labelled rarely before the rest: the best in our trials",
+  random: "any sentence",
 };
 let timer = 0;
 
@@ -35,6 +46,11 @@ function state(told) {
   $("train").disabled = told.state === "running";
 }
 
+function tellStrategy() {
+  const what = COMES_FIRST[project.strategy];
+  $("strategy-means").textContent = what ? `Comes first: ${what}.` : "";
+}
+
 /** Look at the training until it ends. */
 async function watch() {
   clearTimeout(timer);
@@ -49,7 +65,7 @@ async function watch() {
 
 async function save(format) {
   try {
-    const { blob, name } = await file(`/api/export?format=${encodeURIComponent(format)}`);
+    const { blob, name } = await file(`/api/export?format=${encodeURIComponent(format)}${$("parts").checked ? "&parts=yes" : ""}`);
     const address = URL.createObjectURL(blob);
     const link = node("a", { href: address, download: name });
     document.body.append(link);
@@ -74,12 +90,25 @@ export function setUp() {
       $("strategy").replaceChildren(...project.strategies.map((name) => node("option", { value: name }, name)));
       $("strategy").value = project.strategy;
     }
+    if (told.strategy) tellStrategy();
+    if (told.confirm) $("confirm").value = project.confirm;
+    if (told.counts) $("parts-line").hidden = !project.counts.parts;
   });
   $("train").addEventListener("click", async () => {
     try {
       state(await post("/api/train", {}));
       watch();
     } catch (error) {
+      say(error.message, true);
+    }
+  });
+  $("confirm").addEventListener("change", async () => {
+    try {
+      learn(await ask("/api/confirm", { confirm: $("confirm").value }));
+      await askAnew();
+      say(project.confirm === "all" ? "Whole sentences are asked for from now on." : "Only unsure words are asked for from now on.");
+    } catch (error) {
+      $("confirm").value = project.confirm;
       say(error.message, true);
     }
   });

@@ -3,6 +3,8 @@
 // What stands here is done in the labelling view; `shown` is how the help writes it.
 export const KEYS = [
   { keys: ["Enter"], does: "accept", shown: ["Enter"], help: "Accept the labels as they are shown, and go on" },
+  { keys: [], does: "", shown: ["Shift + Enter"], help: "Where only unsure words are asked for: accept the whole sentence" },
+  { keys: ["y"], does: "confirm", shown: ["y"], help: "Yes: confirm what is shown here, and go on to the next unsure word" },
   { keys: ["ArrowLeft", "ArrowRight", "h", "l"], does: "move", shown: ["←", "→", "h", "l"], help: "Move from word to word" },
   { keys: ["ArrowUp", "ArrowDown", "k", "j"], does: "line", shown: ["↑", "↓", "k", "j"], help: "Move from line to line" },
   { keys: [], does: "", shown: ["Shift + move"], help: "Select several words" },

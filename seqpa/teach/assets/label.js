@@ -1,6 +1,6 @@
 // The labelling view: a sentence, what is said of it, and what is done with it.
 
-import { confirm, confirmedAt, labelAt, overlaps, same, spanAt, under } from "./annotation.js";
+import { confirm, confirmAll, confirmedAt, labelAt, overlaps, pieceAt, same, spanAt, under } from "./annotation.js";
 import { ask, get, leave, post, requestId } from "./api.js";
 import { draftOf, dropDraft, keepDraft, lastSentence, setLastSentence } from "./drafts.js";
 import { Effort, listen } from "./effort.js";
@@ -18,6 +18,11 @@ const WHY = {
   again: "Labelled before: look again, now that the labels have changed",
   second: "For a second pair of eyes",
   asked: "Opened by you",
+  grown: "The model has grown unsure of words that you had left to it",
+};
+const HINTS = {
+  whole: "Enter accepts what is shown. To correct: move to a word with the arrow keys or the mouse, then press a label’s key. Dotted words are those the model is unsure of.",
+  part: "Only the dotted words are asked for; the rest is left to the model. A label’s key corrects the word at the cursor, y confirms it, Enter confirms all dotted words as they are shown and goes on. Shift + Enter accepts the whole sentence.",
 };
 
 const UNDONE = {
@@ -41,6 +46,7 @@ let effort = null;
 let busy = false;
 let asked = 0; // the number of the last question to the model
 let accepted = 0;
+let landed = null; // where the cursor was sent after a correction, and from where on
 let afterAccept = () => {};
 
 const box = $("sentence");
@@ -48,6 +54,11 @@ const selection = new Selection(box, () => shown ?? { spans: [] }, mark);
 const n = () => task?.tokens.length ?? 0;
 /** A sentence that has its labels is changed as it stands: the model does not decide it anew. */
 const isOpen = () => !task.labelled;
+/** Whether only the words are asked for that the model is unsure of. */
+const isPart = () => task.whole === false && isOpen();
+/** The words that want looking at: unsure and not confirmed, or without a label yet. */
+const places = () => Array.from({ length: n() }, (_, t) => t).filter(
+  (t) => !confirmedAt(confirmed, t) && (unsure.has(t) || (shown.labels && shown.labels[t] === null)));
 
 // Showing
 
@@ -69,7 +80,10 @@ export function show(next) {
   effort = new Effort(draft?.effort);
   shown = under(task.annotation, confirmed);
   unsure = new Set(task.unsure);
-  selection.reset(n(), task.unsure[0] ?? 0);
+  landed = null;
+  selection.reset(n(), places()[0] ?? 0);
+  $("hint").textContent = isPart() ? HINTS.part : HINTS.whole;
+  $("accept").firstChild.textContent = isPart() ? "Confirm dotted " : "Accept ";
   const place = project.team && task.labelled ? `, labelled by ${task.labelled.user}` : "";
   $("why").textContent = WHY[task.why] ?? "Chosen because the model would learn from it";
   $("where").textContent = `${task.document}, sentence ${task.position + 1}${place}`;
@@ -180,10 +194,30 @@ export function give(label) {
   past.push({ confirmed, shown });
   confirmed = told.confirmed;
   shown = under(shown, confirmed);
-  selection.cursor = end - 1;
-  selection.settle();
+  goOn(end);
   changed();
   say(`${textOf(task, start, end)}: ${label ?? (shown.labels ? "left open" : "no label")}`);
+}
+
+/** After a correction: to the next word that wants looking at, or to the end of what was given. */
+function goOn(from) {
+  const next = isOpen() ? places() : []; // labels that are gone over are not asked for
+  selection.cursor = next.find((t) => t >= from) ?? next[0] ?? from - 1;
+  selection.settle();
+  landed = { cursor: selection.cursor, from };
+}
+
+/** Say that what is shown at the cursor is right. */
+function confirmHere() {
+  if (!task || busy || !n()) return;
+  const at = selection.cursor;
+  const piece = confirmedAt(confirmed, at) ?? pieceAt(shown, confirmed, at);
+  if (piece[2] === null && shown.labels) return say("This word has no label yet: give it one.", true);
+  past.push({ confirmed, shown });
+  confirmed = confirmAll(shown, confirmed, [at]);
+  goOn(piece[1]);
+  changed();
+  say(`${textOf(task, piece[0], piece[1])}: ${piece[2] ?? "no label"}, confirmed`);
 }
 
 function changed() {
@@ -204,10 +238,11 @@ async function redecode() {
   const about = task;
   box.setAttribute("aria-busy", "true");
   try {
-    const told = await ask("/api/propose", { sentence: task.sentence, confirmed });
+    const told = await ask("/api/propose", { sentence: task.sentence, confirmed, whole: !isPart() });
     if (mine !== asked || task !== about) return;
     shown = under(told.annotation, confirmed);
     unsure = new Set(told.unsure);
+    if (landed && landed.cursor === selection.cursor && !selection.exact) goOn(landed.from);
     render();
   } catch (error) {
     if (error.status && mine === asked) say(error.message, true); // without an answer: as it stands
@@ -243,14 +278,17 @@ export async function next() {
   show(told.task);
 }
 
-export const accept = () => once(async () => {
+export const accept = (event) => once(async () => {
   if (!task) return;
   const mine = task;
+  const inPart = isPart() && !event?.shiftKey;
   const spent = effort.take();
-  const body = { sentence: mine.sentence, annotation: shown, ...spent, proposed: mine.annotation, clock: mine.clock };
+  const about = { sentence: mine.sentence, ...spent, clock: mine.clock };
   let told;
   try {
-    told = await post("/api/accept", body);
+    told = inPart
+      ? await post("/api/partial", { ...about, confirmed: confirmAll(shown, part(), places()), done: true })
+      : await post("/api/accept", { ...about, annotation: shown, proposed: mine.annotation });
   } catch (error) {
     if (task === mine) effort = new Effort(spent);
     throw error;
@@ -259,7 +297,8 @@ export const accept = () => once(async () => {
   learn({ counts: told.counts });
   show(told.task);
   const wrong = told.taught?.wrong_tokens ?? 0;
-  say(wrong ? `Learned: ${count(wrong, "word")} the model had otherwise.` : "Accepted as the model had it.");
+  const right = inPart ? "Confirmed; the rest is left to the model." : "Accepted as the model had it.";
+  say(wrong ? `Learned: ${count(wrong, "word")} the model had otherwise.` : right);
   accepted += 1;
   afterAccept(accepted);
 });
@@ -279,6 +318,7 @@ export const skip = () => once(async () => {
 export function undo() {
   if (task && past.length && !busy) {
     ({ confirmed, shown } = past.pop());
+    landed = null;
     changed();
     say("Correction taken back.");
     return null;
@@ -353,7 +393,7 @@ async function keepPart() {
   learn({ counts: told.counts });
 }
 
-const release = (one) => ask("/api/release", { sentence: one.sentence }).catch(() => {});
+const release = (one) => ask("/api/release", { sentence: one.sentence, loan: one.loan }).catch(() => {});
 
 /** The page is hidden, or goes away. */
 function leaving(forGood) {
@@ -367,7 +407,7 @@ function leaving(forGood) {
     });
   }
   keepDraft(task, { confirmed, past, effort: effort.told() });
-  if (forGood) leave("/api/release", { sentence: task.sentence });
+  if (forGood) leave("/api/release", { sentence: task.sentence, loan: task.loan });
 }
 
 /** A label has another name now, or is another one. */
@@ -403,6 +443,7 @@ export const COMMANDS = {
   flag,
   undo,
   none: () => give(null),
+  confirm: confirmHere,
   narrow: () => selection.narrow(),
   escape: () => {
     selection.settle();
@@ -415,10 +456,10 @@ export const COMMANDS = {
   line: (event, key) => selection.go(selection.onLine(key === "ArrowDown" || key === "j" ? 1 : -1), event.shiftKey),
   edge: (event, key) => selection.go(key === "Home" ? 0 : n() - 1, event.shiftKey),
   unsure: (event, key) => {
-    const places = [...unsure].filter((t) => !confirmedAt(confirmed, t)).sort((a, b) => a - b);
-    if (!places.length) return say("The model is sure of every word.");
-    const after = places.find((t) => t > selection.cursor) ?? places[0];
-    const before = places.findLast((t) => t < selection.cursor) ?? places.at(-1);
+    const all = places();
+    if (!all.length) return say("The model is sure of every word.");
+    const after = all.find((t) => t > selection.cursor) ?? all[0];
+    const before = all.findLast((t) => t < selection.cursor) ?? all.at(-1);
     return selection.go(key === "." ? after : before);
   },
   type: (event, key) => type(key),
@@ -430,6 +471,15 @@ export async function type(first = "") {
   const label = await typedLabel(first);
   box.focus({ preventScroll: true });
   if (label !== null) give(label);
+}
+
+/** The sentence as it is asked for now: whole, or its unsure words. What was entered stays. */
+export async function askAnew() {
+  if (!task || busy || !isOpen()) return;
+  const mine = task;
+  keepDraft(mine, { confirmed, past, effort: effort.told() });
+  const found = await get(`/api/sentences/${mine.sentence}`);
+  if (task === mine) show(found);
 }
 
 export const focusSentence = () => box.focus({ preventScroll: true });
@@ -446,8 +496,8 @@ export function setUp({ onAccept, isHere }) {
     reopen();
   });
   for (const [id, does] of Object.entries({ accept, undo, skip, flag, "type-name": () => type() })) {
-    $(id).addEventListener("click", async () => {
-      await does();
+    $(id).addEventListener("click", async (event) => {
+      await does(event);
       if (!document.querySelector("dialog[open]")) focusSentence();
     });
   }

@@ -42,9 +42,11 @@ function showView() {
   }
 }
 
+/** Show a view at once, and not when the browser tells of the new address: keys may follow. */
 function goTo(name) {
   if (view() === name) return;
-  location.hash = name;
+  history.pushState(null, "", `#${name}`);
+  showView();
 }
 
 async function openSentence(sentence) {
@@ -59,7 +61,7 @@ const COMMANDS = {
   ...label.COMMANDS,
   search: () => {
     goTo("browse");
-    setTimeout(browse.focusSearch);
+    browse.focusSearch();
   },
   label: async () => {
     await openLabels();
@@ -112,8 +114,9 @@ function trouble(kind, waiting, detail) {
 function counted() {
   const { counts } = project;
   if (!counts) return;
-  $("counts").textContent = `${counts.labelled.toLocaleString("en")} of ${counts.sentences.toLocaleString("en")}`;
-  const left = `Nothing is open: ${count(counts.labelled, "sentence")} labelled, ${counts.skipped.toLocaleString("en")} skipped.`;
+  const parts = counts.parts ? ` (+ ${counts.parts.toLocaleString("en")} in part)` : "";
+  $("counts").textContent = `${counts.labelled.toLocaleString("en")}${parts} of ${counts.sentences.toLocaleString("en")}`;
+  const left = `Nothing is open: ${count(counts.labelled, "sentence")} labelled${parts}, ${counts.skipped.toLocaleString("en")} skipped.`;
   $("done-text").textContent = counts.labelled >= counts.sentences ? "Every sentence has its labels." : left;
   $("team-count").textContent = counts.differences ? String(counts.differences) : "";
   $("team-count").hidden = !counts.differences;
@@ -140,6 +143,10 @@ async function begin() {
     document.body.dataset.ready = "yes";
   } catch (error) {
     if (error.status === 401) return;
+    if (error.status === undefined) {
+      say(`The page cannot go on: ${error.message}`, true); // a mistake of its own, not the server's
+      throw error;
+    }
     if (error.status) say(error.message, true);
     else {
       trouble("gone", 0, "");

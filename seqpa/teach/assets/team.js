@@ -4,7 +4,7 @@ import { differences } from "./annotation.js";
 import { get, post } from "./api.js";
 import { meter } from "./charts.js";
 import { node } from "./node.js";
-import { direction, learn } from "./project.js";
+import { direction, learn, project } from "./project.js";
 import { count, percent, say } from "./say.js";
 import { sentenceNodes } from "./sentence.js";
 
@@ -83,6 +83,7 @@ export async function show() {
     return;
   }
   const left = told.differences.filter((one) => !one.settled);
+  learn({ counts: { ...project.counts, differences: left.length } });
   const name = left.length ? `${count(left.length, "difference")} to settle` : "Nothing to settle";
   const list = node("ul", { class: "rows" }, ...left.map(difference));
   $("team").replaceChildren(who(told), agreement(told), node("section", {}, node("h2", {}, name), list));
