@@ -170,6 +170,7 @@ def options(text: Text) -> dict[str, dict[str, Any]]:
         found[f"the preset `{name}`"] = {"features": name}
         found[f"`{name}` and a second stage"] = {"features": name, "stages": 2}
     if text.preset == "ner":
+        found["`ner`, all mistakes cost alike"] = {"features": "ner", "cost": "hamming"}
         for times in (2, 4, 8):
             found[f"`ner`, a missed name costs {times} ×"] = {
                 "features": "ner",

@@ -1,4 +1,5 @@
-"""What a second core gives: epochs with look-ahead, file to model to tags, tagging of files.
+"""What a second core gives: epochs with look-ahead, file to model to tags, tagging of files, and
+that beside python-crfsuite.
 
     python benchmarks/scale.py --data DIR [--quick] [--write] [--only epochs scores ...]
 
@@ -21,8 +22,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import peers
 from accuracy import corpora, held_score
-from jobs import TASKS
+from jobs import TASKS, UPDATE, C
 from results import machine, table, write
 
 from seqpa import SequenceTagger
@@ -32,7 +34,7 @@ SCORED = ("ptb", "conll2000", "wikigold", "finer", "gsd")
 UPDATES = ("near-max-loss", "prediction-based", "loss-augmented")
 CHOSEN: set[str] = set()  # corpora, if not all are to be measured
 EPOCHS, MANY_LABELS_EPOCHS = 20, 4  # as by default; fewer where an epoch takes a second
-PARTS = ("epochs", "scores", "files", "tagging", "crowd")
+PARTS = ("epochs", "scores", "files", "peer", "tagging", "crowd")
 
 
 def chosen(names: tuple[str, ...], most: int) -> list[str]:
@@ -157,13 +159,14 @@ def chunk_model(data: Path, folder: Path, jobs: int) -> tuple[float, Path]:
     return elapsed("train", str(config)), model
 
 
-def whole_run(data: Path, task: Any, epochs: int, jobs: int, model: Path) -> tuple[float, Any]:
+def whole_run(
+    data: Path, task: Any, features: Any, jobs: int, model: Path, **given: Any
+) -> tuple[float, Any]:
     """How long it takes from the file to the tags of the test set, and these."""
     begun = time.perf_counter()
     corpus = task.read(data / task.train)
-    given: dict[str, Any] = {"lookahead": "auto", "n_jobs": jobs, "epochs": epochs}
-    tagger = SequenceTagger(task.preset, task.columns, random_state=1, **given)
-    tagger.fit(corpus).save(model)
+    given |= {"lookahead": "auto", "n_jobs": jobs, "random_state": 1}
+    SequenceTagger(features, task.columns, **given).fit(corpus).save(model)
     loaded = SequenceTagger.load(model).set_params(n_jobs=jobs)
     tags = loaded.predict(task.read(data / task.test))
     return time.perf_counter() - begun, tags
@@ -182,7 +185,9 @@ def files(data: Path, runs: int, quick: bool) -> str:
             for _ in range(min(runs, 2) if task.many_labels else runs):
                 for jobs in (1, 2):
                     model = folder / f"{corpus}{jobs}.safetensors"
-                    seconds, tags[jobs] = whole_run(data, task, many, jobs, model)
+                    seconds, tags[jobs] = whole_run(
+                        data, task, task.preset, jobs, model, epochs=many
+                    )
                     best[jobs] = min(seconds, best.get(jobs, seconds))
             same = tags[1] == tags[2]
             rows.append([f"{task.title}, {many} epochs", *_compared(best, same)])
@@ -208,6 +213,51 @@ def files(data: Path, runs: int, quick: bool) -> str:
 def _compared(best: dict[int, float], same: bool) -> list[str]:
     one, two = best[1], best[2]
     return [f"{one:.2f} s", f"{two:.2f} s", f"{one / two:.2f} ×", "yes" if same else "NO"]
+
+
+def peer(data: Path, runs: int, quick: bool) -> str:
+    """The same from a file to tags with python-crfsuite's features, beside python-crfsuite."""
+    rows = []
+    many = 3 if quick else 10
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for corpus in chosen(TIMED[:2], 1 if quick else 2):
+            task = TASKS[corpus]
+            templates = peers.FEATURES[task.features][0]
+            best: dict[str, float] = {}
+
+            def keep(way: str, seconds: float, best: dict[str, float] = best) -> None:
+                best[way] = min(seconds, best.get(way, seconds))
+
+            for _ in range(runs):
+                for jobs in (1, 2):
+                    given = {"epochs": many, "C": C, "update": UPDATE}
+                    model = folder / "ours"
+                    keep(str(jobs), whole_run(data, task, templates, jobs, model, **given)[0])
+                keep("theirs", their_run(data, task, many, folder / "theirs"))
+            rows.append(
+                [
+                    task.title,
+                    *(f"{best[way]:.2f} s" for way in ("1", "2", "theirs")),
+                    *(f"{best['theirs'] / best[way]:.1f} ×" for way in ("1", "2")),
+                ]
+            )
+    head = ["", "one thread", "two", "python-crfsuite", "one", "two"]
+    return (
+        "Identical features, prediction-based updates with `lookahead: auto`, theirs `pa`, which "
+        f"has one thread; {many} epochs. Read, train, write the model, load it, tag the test set; "
+        "seconds on the clock. Goals: 10 × with one thread, 15 × with two."
+        f"\n\n{table(head, rows)}"
+    )
+
+
+def their_run(data: Path, task: Any, epochs: int, model: Path) -> float:
+    """How long python-crfsuite takes from the file to the tags of the test set."""
+    begun = time.perf_counter()
+    peers.train(data / task.train, task.features, "pa", {"max_iterations": epochs}, model, 1)
+    tokens = [tokens for tokens, _ in peers.sentences(data / task.test)]
+    peers.tag(model, task.features, tokens)
+    return time.perf_counter() - begun
 
 
 def tagging(data: Path, runs: int, quick: bool) -> str:
@@ -304,6 +354,7 @@ TITLES: dict[str, tuple[str, Callable[[Path, int, bool], str]]] = {
     "epochs": ("epochs", epochs),
     "scores": ("scores", scores),
     "files": ("file to model to tags", files),
+    "peer": ("beside python-crfsuite", peer),
     "tagging": ("tagging", tagging),
     "crowd": ("a crowded machine", crowd),
 }
