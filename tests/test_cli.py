@@ -79,7 +79,7 @@ def word_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 MISTAKES: dict[str, tuple[list[str], str]] = {
     "no such command": (["tain"], "No such command 'tain'"),
     "no configuration": (["train"], "Missing argument 'CONFIG'"),
-    "unknown option": (["train", "c.yaml", "--epochs", "3"], "No such option"),
+    "unknown option": (["train", "c.yaml", "--epochs", "3"], "See seqpa train --help."),
     "wrong path of a configuration": (["train", "d.yaml"], "d.yaml: no such file; did you mean"),
     "a directory as configuration": (["train", "."], "is a directory"),
     "typo in a key": (["train", "c.yaml", "--set", "learner.epoch=3"], "did you mean 'epochs'?"),
@@ -473,6 +473,31 @@ def test_tag_takes_input_without_the_label_column_and_gzip(
     tagged = [line.rpartition("\t")[2] for line in out.splitlines() if line]
     assert tagged == [label for sentence in predictions(model) for label in sentence]
     assert [line.rpartition("\t")[0] for line in out.splitlines()] == bare.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a.conll", "-o", "out/"], "out/ is a folder, and all that is tagged goes into one file"),
+        (["-", "-o", "out", "--dask", "local:1"], "--dask reads files, and not standard input"),
+        (
+            ["a", "b", "-o", "out", "--dask", "local:1"],
+            "Put a pattern in quotes, as in 'in/*.conll'",
+        ),
+        (
+            ["a", "--nbest", "2", "-o", "out", "--dask", "local:1"],
+            "--nbest does not go with --dask",
+        ),
+        (["a", "--dask", "local:1"], "name a folder, as in -o tagged/"),
+    ],
+)
+def test_where_tagged_files_cannot_go(
+    model: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert main(["tag", str(model), *arguments]) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
 
 
 def test_tag_reads_standard_input_as_it_comes(model: Path) -> None:

@@ -131,6 +131,13 @@ def test_lines_elsewhere(
     assert curve.view().text == "training begins"
 
 
+@pytest.mark.parametrize("frame", [{"y_range": (1.0, 1.0)}, {"x_range": (2.0, 2.0)}, {}])
+def test_a_line_of_equal_values_has_a_chart(frame: dict[str, Any]) -> None:
+    made = line_chart([Line([(2.0, 1.0), (2.0, 1.0)])], Frame("Score", "x", "y", **frame))
+    assert "nan" not in made
+    assert made.count("<text") > 2
+
+
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
 def test_ticks_are_few_and_inside(low: float, width: float) -> None:
     high = low + width

@@ -148,13 +148,16 @@ def is_section(value: Any) -> bool:
     return inspect.isclass(value) and issubclass(value, Section)
 
 
-@pytest.mark.parametrize("address", addresses())
-def test_numpydoc_finds_no_fault(address: str) -> None:
-    # A protocol has no constructor of its own: numpydoc would ask for *args and **kwargs.
-    value = objects(["seqpa", *PUBLIC, *INSIDE]).get(address)
-    wrong = FAULTS - {"PR01"} if is_protocol(value) or is_section(value) else FAULTS
-    found = numpydoc.validate(address)["errors"]
-    assert [f"{code} {text}" for code, text in found if code in wrong] == []
+def test_numpydoc_finds_no_fault() -> None:
+    known = objects(["seqpa", *PUBLIC, *INSIDE])
+    faults = []
+    for address in addresses():
+        # A protocol has no constructor of its own: numpydoc would ask for *args and **kwargs.
+        value = known.get(address)
+        wrong = FAULTS - {"PR01"} if is_protocol(value) or is_section(value) else FAULTS
+        found = numpydoc.validate(address)["errors"]
+        faults += [f"{address}: {code} {text}" for code, text in found if code in wrong]
+    assert not faults, "\n".join(faults)
 
 
 def with_examples() -> dict[str, Any]:
@@ -166,9 +169,11 @@ def with_examples() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("address", with_examples())
-def test_every_public_name_has_an_example(address: str) -> None:
-    assert ">>>" in (inspect.getdoc(with_examples()[address]) or "")
+def test_every_public_name_has_an_example() -> None:
+    found = with_examples()
+    assert found
+    without = [name for name in found if ">>>" not in (inspect.getdoc(found[name]) or "")]
+    assert not without, f"an example is missing in {', '.join(without)}"
 
 
 def test_every_key_of_the_configuration_is_described() -> None:

@@ -11,10 +11,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
-
-import pytest
 
 PROJECT = Path(__file__).parents[1]
 
@@ -22,7 +21,7 @@ PROJECT = Path(__file__).parents[1]
 # may have another layer than its package: the model file is made of the parts of `sequence`, and
 # `SequenceTagger`, the class that users meet, saves and loads it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "locks"),
+    ("errors", "locks", "pages"),
     ("file_locks",),
     ("files", "yaml_nodes"),
     ("array_files", "schemes"),
@@ -83,7 +82,20 @@ def module_name(path: Path) -> str:
 
 MODULES = {module_name(path): path for path in sorted((PROJECT / "seqpa").rglob("*.py"))}
 PACKAGES = {name for name, path in MODULES.items() if path.name == "__init__.py"}
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+
+def parsed(module: str) -> ast.Module:
+    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+
+
+@cache
+def imports_of(module: str) -> list[Import]:
+    return list(imports(module, parsed(module)))
+
+
+def for_types_only(test: ast.expr) -> bool:
+    names = (getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(test))
+    return "TYPE_CHECKING" in names
 
 
 def imports(module: str, tree: ast.AST) -> Iterator[Import]:
@@ -91,7 +103,7 @@ def imports(module: str, tree: ast.AST) -> Iterator[Import]:
     typing_only = {
         id(node)
         for guard in ast.walk(tree)
-        if isinstance(guard, ast.If) and "TYPE_CHECKING" in ast.unparse(guard.test)
+        if isinstance(guard, ast.If) and for_types_only(guard.test)
         for statement in guard.body
         for node in ast.walk(statement)
     }
@@ -114,11 +126,12 @@ def imports(module: str, tree: ast.AST) -> Iterator[Import]:
                     yield Import(source, alias.name, node.lineno, for_types)
 
 
+@cache
 def lazy_homes(package: str) -> dict[str, str]:
     """Where a package that loads its names when they are asked for has them from."""
     if package not in PACKAGES:
         return {}
-    found = imports(package, TREES[package])
+    found = imports_of(package)
     return {name: module for module, name, _, for_types in found if for_types and name}
 
 
@@ -140,6 +153,10 @@ def layer_name(module: str) -> str:
     return own if own in HEIGHTS else "".join(parts[:1])
 
 
+def is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
 def is_private(name: str) -> bool:
     return name.startswith("_") and not (name.startswith("__") and name.endswith("__"))
 
@@ -159,38 +176,40 @@ def test_every_module_has_a_layer() -> None:
     assert not unknown, f"put them into LAYERS: {sorted(unknown)}"
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_run_downwards(module: str) -> None:
-    own = layer_name(module)
+def test_imports_run_downwards() -> None:
     wrong = []
-    for found in imports(module, TREES[module]):
-        other = layer_name(found.module)
-        if found.for_types or "" in (own, other) or other == own:
-            continue
-        if (module, found.module) in ALLOWED_UPWARDS:
-            continue
-        if HEIGHTS.get(other, -1) >= HEIGHTS.get(own, len(LAYERS)):
-            wrong.append(f"line {found.line}: {found.module} is not below {own}")
-    assert not wrong, f"{module}: " + "; ".join(wrong)
+    for module in MODULES:
+        own = layer_name(module)
+        for found in imports_of(module):
+            other = layer_name(found.module)
+            if found.for_types or "" in (own, other) or other == own:
+                continue
+            if (module, found.module) in ALLOWED_UPWARDS:
+                continue
+            if HEIGHTS.get(other, -1) >= HEIGHTS.get(own, len(LAYERS)):
+                wrong.append(f"{module}, line {found.line}: {found.module} is not below {own}")
+    assert not wrong, "\n".join(wrong)
 
 
 def test_the_package_imports_only_errors_at_once() -> None:
     """`import seqpa` is cheap: all other names are loaded when they are asked for."""
-    found = [f for f in imports("seqpa", TREES["seqpa"]) if not f.for_types]
+    found = [f for f in imports_of("seqpa") if not f.for_types]
     assert {f.module for f in found} <= {"seqpa.errors"}
 
 
 def test_imported_modules_are_here() -> None:
     """Also those of tests, benchmarks and examples: another installed seqpa may still have them."""
-    trees = dict(TREES)
+    found = {module: imports_of(module) for module in MODULES}
     for folder in ("tests", "benchmarks", "examples"):
         for path in (PROJECT / folder).rglob("*.py"):
-            trees[f"{folder}.{path.stem}"] = ast.parse(path.read_text(encoding="utf-8"))
+            module = f"{folder}.{path.stem}"
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            found[module] = list(imports(module, tree))
     gone = [
-        f"{module}, line {found.line}: {found.module}"
-        for module, tree in trees.items()
-        for found in imports(module, tree)
-        if found.module not in MODULES
+        f"{module}, line {one.line}: {one.module}"
+        for module, ones in found.items()
+        for one in ones
+        if one.module not in MODULES
     ]
     assert not gone, "; ".join(gone)
 
@@ -205,11 +224,11 @@ def test_there_are_no_cycles() -> None:
         module: sorted(
             {
                 found.module
-                for found in imports(module, tree)
+                for found in imports_of(module)
                 if not found.for_types and found.module in MODULES and found.module != module
             }
         )
-        for module, tree in TREES.items()
+        for module in MODULES
     }
     cycles = [group for group in connected(graph) if len(group) > 1]
     assert not cycles, "\n".join(" <-> ".join(group) for group in cycles)
@@ -267,9 +286,9 @@ def private_uses(module: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Attribute) or not is_private(node.attr):
             continue
-        if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
+        if is_name(node.value, "self") or is_name(node.value, "cls"):
             continue
-        if isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "super":
+        if isinstance(node.value, ast.Call) and is_name(node.value.func, "super"):
             continue
         if node.attr not in own:
             yield node.lineno, node.attr
@@ -288,30 +307,30 @@ def members(tree: ast.AST) -> set[str]:
                     names |= {n.id for n in ast.walk(part) if isinstance(n, ast.Name)}
                     names |= {text for text in texts if isinstance(text, str)}  # of __slots__
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            names |= {node.attr} if ast.unparse(node.value) == "self" else set()
+            names |= {node.attr} if is_name(node.value, "self") else set()
     return names
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_no_private_name_crosses_modules(module: str) -> None:
+def test_no_private_name_crosses_modules() -> None:
     uses = [
-        f"line {line}: {name}"
-        for line, name in private_uses(module, TREES[module])
+        f"{module}, line {line}: {name}"
+        for module in MODULES
+        for line, name in private_uses(module, parsed(module))
         if (module, name) not in ALLOWED_PRIVATE
     ]
-    assert not uses, f"{module}: " + "; ".join(uses)
+    assert not uses, "\n".join(uses)
 
 
 def test_every_allowance_is_needed_and_justified() -> None:
     for (module, imported), reason in ALLOWED_UPWARDS.items():
         assert reason.strip(), (module, imported)
-        assert module in TREES, f"{module} is gone"
-        found = {f.module for f in imports(module, TREES[module]) if not f.for_types}
+        assert module in MODULES, f"{module} is gone"
+        found = {f.module for f in imports_of(module) if not f.for_types}
         assert imported in found, f"{module} does not import {imported} any more"
     for (module, name), reason in ALLOWED_PRIVATE.items():
         assert reason.strip(), (module, name)
-        assert module in TREES, f"{module} is gone"
-        found = {used for _, used in private_uses(module, TREES[module])}
+        assert module in MODULES, f"{module} is gone"
+        found = {used for _, used in private_uses(module, parsed(module))}
         assert name in found, f"{module} does not use {name} any more"
 
 

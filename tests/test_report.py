@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from seqpa import SequenceTagger
 from seqpa.cli import main
 from seqpa.core import Hierarchy
-from seqpa.data import Corpus
+from seqpa.data import Corpus, read
 from seqpa.evaluate import evaluate, intervals
 from seqpa.report import Asked, Tagged, report_data, tag
 from seqpa.report.ablation import template_groups
@@ -303,6 +303,17 @@ def test_what_does_not_fit_stands_in_parts(made: Path) -> None:
     names = {"learned", "cells-0", *(f"sentences-{i}" for i in range(5))}
     assert set(outside) == {"index.html", *(f"parts/{name}.js" for name in names)}
     assert len(outside["index.html"]) < len(inside["index.html"])
+
+
+@pytest.mark.parametrize("text", ["Anna B-x\nleft O\n\nBob B-x\nwon O\n", "it O\nis O\n"])
+def test_a_model_without_a_mistake_has_a_report(run: Run, tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.conll").write_text(f"{text}\n" * 3)
+    learned = read(tmp_path / "a.conll", columns=["word", "label"])
+    SequenceTagger("ner", random_state=1).fit(learned, dev=learned).save(tmp_path / "m")
+    status, _, err = run("report", tmp_path / "m", tmp_path / "a.conll", "-o", tmp_path / "r")
+    assert (status, err) == (0, "")
+    told = json.loads((tmp_path / "r" / "report.json").read_text())
+    assert {one["score"] for one in told["certainty"]["answered"]} == {1.0}
 
 
 def test_other_ways_to_name_a_model(run: Run, trained: Path, tmp_path: Path) -> None:

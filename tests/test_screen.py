@@ -70,13 +70,13 @@ def pos_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # The command itself
 
 
-def test_without_arguments_five_lines_say_what_to_do_first(run: Run) -> None:
+def test_without_arguments_six_lines_say_what_to_do_first(run: Run) -> None:
     status, out, err = run()
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    assert len(lines) == 5
+    assert len(lines) == 6
     assert all(len(line) <= 84 for line in lines)
-    for word in ("init", "train", "tag", "--help"):
+    for word in ("teach", "init", "train", "tag", "--help"):
         assert f"seqpa {word}" in out
 
 
@@ -208,7 +208,8 @@ def test_silent_things_speak(run: Run, tmp_path: Path) -> None:
     assert status == 0
     missing = f"features.lexicons.cities: no template names it, and there is no file {tmp_path}"
     assert missing in out
-    assert "features.clusters.brown: no template names it\n" in out
+    unused = "features.clusters.brown: no template names it; add 'cluster(\"brown\", 4)[0]' to "
+    assert f"{unused}features.templates\n" in out
     assert "seqpa: warning: patience is 3, but there is no dev set" in err
     assert "replacing" not in out
     _, out, err = run("train", configured(tmp_path, data={"dev": "dev.conll"}), "--force")
@@ -438,3 +439,11 @@ def test_explanations_sum_up(run: Run, model: Path, tmp_path: Path) -> None:
         shown = sum(float(line.split()[0]) for line in lines[1:])
         total = sum(part.difference for part in whole.contributions)
         assert shown == pytest.approx(total, abs=0.01)
+
+
+def test_more_word_lists_are_advised_where_there_are_some(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "brown.tsv").write_text("0\tOhio\n1\tLyon\n")
+    features = {"clusters": {"brown": "brown.tsv"}, "templates": ['cluster("brown", 1)[0]']}
+    for own, first in (({}, "word lists"), (features, "more word lists")):
+        out = run("train", configured(tmp_path, features={"preset": "ner"} | own), "--force")[1]
+        assert re.search(rf"(try next|^)  +{first} or clusters", out, re.MULTILINE)

@@ -263,7 +263,7 @@ LABELS = st.lists(st.lists(st.sampled_from("xyz"), max_size=4), min_size=1, max_
 @given(LABELS, st.randoms(use_true_random=False))
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_metrics_are_theirs(y: list[list[str]], rng: Any) -> None:
-    real = pytest.importorskip("sklearn_crfsuite").metrics
+    real = pytest.importorskip("sklearn_crfsuite.metrics")
     if not any(y):
         return
     z = [[rng.choice("xyz") for _ in labels] for labels in y]

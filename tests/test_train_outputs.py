@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from seqpa.cli import main
-from seqpa.config import Config
+from seqpa.config import Config, load_config
 from seqpa.errors import SeqpaError
 from seqpa.sequence.tagger import SequenceTagger
 from seqpa.training_run import TrainingRun
@@ -274,7 +274,7 @@ def test_a_second_training_of_one_output_is_told(run: Run, tmp_path: Path) -> No
 def test_a_signal_leaves_nothing_half_written(
     number: signal.Signals, run: Run, tmp_path: Path
 ) -> None:
-    for _ in range(4):
+    for _ in range(2):
         process = start(tmp_path, LONG, "--force")
         wait_for(Path("m.safetensors.checkpoint").exists, process)
         process.send_signal(number)
@@ -351,3 +351,11 @@ def test_names_that_are_no_text_are_printed(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert b"caf\\udce9/model.safetensors" in done.stdout
+
+
+def test_a_pattern_without_files_is_told_with_its_line_alone(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("data: {train: none-*.conll}\noutput: {model: m.safetensors}\n")
+    with pytest.raises(SeqpaError) as caught:
+        TrainingRun(load_config(path))
+    assert str(caught.value) == f"{path}:1: {tmp_path}/none-*.conll: no file has such a name"

@@ -59,6 +59,7 @@ app.command(cls=CommandWithNames)(guarded(experiment))
 # What to do first, for those who only say `seqpa`.
 _FIRST = """\
 seqpa trains and runs sequence taggers: parts of speech, names, chunks.
+  seqpa teach *.txt --labels PER,LOC  no labels yet: label text on a page, it learns
   seqpa init train.conll test.conll   look at labelled files, write a configuration
   seqpa train seqpa.yaml              train as it says; to try: configs/ner.yaml
   seqpa tag MODEL text.txt            label a text with the model that this wrote
@@ -117,5 +118,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = getattr(error, "format_message", None)
         if message is None:
             raise
-        return error_line(f"{message().rstrip('.')}. See seqpa --help.")
+        told = message().rstrip(".")
+        if told.startswith("Got unexpected extra argument") and "--dask" in given:
+            told += ". Put a pattern in quotes, as in 'in/*.conll', or the shell takes it apart"
+        context = getattr(error, "ctx", None)
+        command = "seqpa" if context is None else context.command_path
+        return error_line(f"{told}. See {command} --help.")
     return status if isinstance(status, int) else 0

@@ -100,8 +100,8 @@ def advice(run: TrainingRun, outcome: TrainingOutcome) -> list[str]:
         _without_dev(run, outcome),
         _still_rising(run, outcome),
         None if found is None else _unlearned(run, found),
-        None if found is None else _new_words(found),
-        None if found is None else _overlooked(found),
+        None if found is None else _new_words(run, found),
+        None if found is None else _overlooked(run, found),
         _rare_labels(run),
         None if found is None else _learned_by_heart(run, found),
     ]
@@ -133,24 +133,32 @@ def _unlearned(run: TrainingRun, found: Evaluation) -> str | None:
     return f"examples of {what} not in the training data, such as {min(new)} ({tokens:,} tokens)"
 
 
-def _new_words(found: Evaluation) -> str | None:
+def _new_words(run: TrainingRun, found: Evaluation) -> str | None:
     if found.unseen is None or found.tokens == found.correct_tokens:
         return None
     right, there = found.unseen
     share = (there - right) / (found.tokens - found.correct_tokens)
     if share < 0.3 or there < 20:
         return None
+    features = run.config.features
+    more = "more " if features.lexicons or features.clusters else ""
     return (
-        "word lists or clusters (features.lexicons, .clusters): "
+        f"{more}word lists or clusters (features.lexicons, .clusters): "
         f"{100 * share:.0f} % of mistakes are in new words"
     )
 
 
-def _overlooked(found: Evaluation) -> str | None:
+def _overlooked(run: TrainingRun, found: Evaluation) -> str | None:
     micro = found.span_micro
     if micro is None or micro.gold < 20 or micro.recall > micro.precision - 0.1:
         return None
-    return "a higher cost of missed spans (cost.missed: 4): recall is far below precision"
+    cost = run.config.cost
+    if cost.kind not in ("auto", "hamming"):
+        return None
+    times = cost.missed or (run.tagger.missed_cost_ if cost.kind == "auto" else 1.0)
+    return (
+        f"a higher cost of missed spans (cost.missed: {2 * times:g}): recall is far below precision"
+    )
 
 
 def _rare_labels(run: TrainingRun) -> str | None:

@@ -49,7 +49,6 @@ def evaluate(
     tables; --json everything, with the sentences if --by sentence asks for them.
     """
     from seqpa.cli.inputs import load, reading
-    from seqpa.data import read
     from seqpa.data.labels import labelled_tokens
     from seqpa.evaluate import compare_all
     from seqpa.model import UnloadedFunction
@@ -58,9 +57,8 @@ def evaluate(
 
     asked = check_by(by)
     tagger, file = load(model, allow_imports)
-    corpus = read(
-        data, **reading(tagger, file, format, columns, encoding, max_sentence_tokens).arguments()
-    )
+    how = reading(tagger, file, format, columns, encoding, max_sentence_tokens)
+    corpus = how.labelled(data)
     unknown_cost = isinstance(tagger.cost, UnloadedFunction)
     cost = None if unknown_cost else tagger.cost
     named = {label for label in corpus.labels or () if label}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from seqpa.data import Corpus
     from seqpa.model import ModelFile
     from seqpa.sequence.tagger import SequenceTagger
 
@@ -54,6 +55,7 @@ class ReadOptions:
     encoding: str
     scheme: str | None
     max_sentence_tokens: int
+    unlabelled: str | None = None  # what stands in place of a label that is not known
 
     def arguments(self) -> dict[str, Any]:
         """The same as keyword arguments.
@@ -62,7 +64,25 @@ class ReadOptions:
         -------
         dict
         """
-        return asdict(self)
+        found = asdict(self)
+        del found["unlabelled"]
+        return found
+
+    def labelled(self, path: str | Path) -> Corpus:
+        """A file with labels, None where one is not known.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        Corpus
+        """
+        from seqpa.data import read
+        from seqpa.data.labels import with_gaps
+
+        return with_gaps(read(path, **self.arguments()), self.unlabelled)
 
 
 def load(path: Path, allow_imports: bool) -> tuple[SequenceTagger, ModelFile]:
@@ -130,6 +150,7 @@ def reading(
         scheme=trained.scheme if trained else None,
         max_sentence_tokens=max_sentence_tokens
         or (trained.max_sentence_tokens if trained else MAX_SENTENCE_TOKENS),
+        unlabelled=trained.unlabelled if trained else None,
     )
 
 
@@ -155,7 +176,8 @@ def _trained_on(config: dict[str, Any]) -> ReadOptions:
     data, decoding = config.get("data"), config.get("decoding")
     told = data if isinstance(data, dict) else {}
     constraints = decoding.get("constraints") if isinstance(decoding, dict) else None
-    legal = constraints if isinstance(constraints, str) else None
+    unlabelled = told.get("unlabelled")
+    legal = constraints if isinstance(constraints, str) and unlabelled is None else None
     found = ReadOptions(
         format=told.get("format", "conll"),
         columns=_without(told.get("weight"), told.get("columns"), told.get("format")),
@@ -163,10 +185,11 @@ def _trained_on(config: dict[str, Any]) -> ReadOptions:
         encoding=told.get("encoding", "utf-8"),
         scheme=told.get("scheme") or legal,
         max_sentence_tokens=told.get("max_sentence_tokens", MAX_SENTENCE_TOKENS),
+        unlabelled=unlabelled,
     )
     most = found.max_sentence_tokens
     names = [] if found.columns is None else found.columns
-    texts = (found.format, found.encoding, found.label or "", found.scheme or "")
+    texts = (found.format, found.encoding, found.label or "", found.scheme or "", unlabelled or "")
     fits = isinstance(names, list) and type(most) is int and most > 0
     if not (told and fits and {str}.issuperset(map(type, (*texts, *names)))):
         raise SeqpaError("the model is damaged: its header does not tell its data")

@@ -165,11 +165,10 @@ def _data(
 ) -> tuple[Corpus, str]:
     """What is tagged, and its name."""
     from seqpa.cli.inputs import reading
-    from seqpa.data import read
     from seqpa.report.source import data_of_run
 
     if data is not None:
-        return read(data, **reading(tagger, file, *options).arguments()), data
+        return reading(tagger, file, *options).labelled(data), data
     if source.config is None:
         raise SeqpaError(
             f"name the labelled data to report on: seqpa report {source.model} DATA -o DIR"

@@ -128,7 +128,7 @@ def tag(
         from seqpa.data.several import files_of
 
         more = {"--nbest": nbest > 1, "--confidence": confidence, "--probability": probability}
-        check_files(output, {**more, "--explain": explain, "standard input": input == "-"})
+        check_files(input, output, {**more, "--explain": explain})
         files = files_of(input)
         input = files[0]
     tagger, file = load(model, allow_imports)
@@ -182,7 +182,7 @@ def tag(
             from seqpa.sequence.streams import in_context
 
             with open_sink(output) as sink:
-                for _, around, own in in_context(chunks, tagger.reach_):
+                for _, around, own in in_context(chunks, *tagger.hops_):
                     for i in range(own.start, own.stop):
                         sink.write(_explained(tagger, around, i))
         elif painted:
@@ -195,6 +195,11 @@ def tag(
 def _check_apart(model: Path, input: str, output: str) -> None:
     from seqpa.files import check_apart
 
+    if output.endswith(("/", os.sep)):
+        raise SeqpaError(
+            f"{output} is a folder, and all that is tagged goes into one file: name a file in it, "
+            f"or say --dask local:1 for a file of each input"
+        )
     inputs = {"the model": str(model)} | ({} if input == "-" else {"the input": input})
     if output != "-":
         check_apart(inputs, {"the output": output})
@@ -220,7 +225,7 @@ def _tagged(
 ) -> Iterator[tuple[Corpus, list[str], Extras]]:
     from seqpa.sequence.streams import in_context
 
-    for corpus, around, own in in_context(chunks, tagger.reach_):
+    for corpus, around, own in in_context(chunks, *tagger.hops_):
         extras: dict[str, Sequence[str | float]] = {}
         if not len(corpus):
             yield corpus, [], extras
@@ -256,7 +261,7 @@ def _explained(tagger: SequenceTagger, around: Corpus, i: int) -> str:
     from seqpa.sequence.streams import near
 
     tokens = around[i].tokens
-    found = tagger.explain(tokens, *near(around, i, tagger.reach_))
+    found = tagger.explain(tokens, *near(around, i, *tagger.hops_))
     told = [
         str(
             replace(

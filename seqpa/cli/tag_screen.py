@@ -130,7 +130,7 @@ class Watch:
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         path = Path(self._input)
-        plain = path.suffix != ".gz" and path.is_file()
+        plain = path.suffix not in (".gz", ".zst") and path.is_file()
         bar = Progress(
             TextColumn("tagging"),
             BarColumn(bar_width=24),

@@ -101,8 +101,8 @@ def line_chart(lines: Sequence[Line], frame: Frame) -> str:
     """
     xs = [x for line in lines for x, _ in line.points]
     ys = [y for line in lines for _, y in line.points]
-    x_low, x_high = frame.x_range or _spread(min(xs), max(xs), 0.0)
-    y_low, y_high = frame.y_range or _spread(min(ys), max(ys), 0.08)
+    x_low, x_high = _spread(*(frame.x_range or (min(xs), max(xs))), 0.0)
+    y_low, y_high = _spread(*(frame.y_range or (min(ys), max(ys))), 0.0 if frame.y_range else 0.08)
     wide, high = frame.width - _LEFT - _RIGHT, frame.height - _TOP - _BOTTOM
 
     def at_x(x: float) -> float:
@@ -235,7 +235,11 @@ def ticks(low: float, high: float, most: int = 5, whole: bool = False) -> list[f
     --------
     >>> ticks(0, 1), ticks(1, 4, whole=True), ticks(0.71, 0.9)
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [1.0, 2.0, 3.0, 4.0], [0.75, 0.8, 0.85, 0.9])
+    >>> ticks(1, 1)
+    [1.0]
     """
+    if not high > low:
+        return [float(low)]
     rough = (high - low) / most
     power = 1.0
     while power > rough:

@@ -230,8 +230,8 @@ def _percent(value: float, digits: int = 2) -> str:
 
 
 def _lowest(values: Sequence[float]) -> float:
-    """Where a line of scores begins: a round number below all of them."""
-    return int(10 * min([1.0, *values])) / 10 if values else 0.0
+    """Where a line of scores begins: a round number below all of them, and below 1."""
+    return min(int(10 * min(values)) / 10, 0.9) if values else 0.0
 
 
 def _sections(told: Mapping[str, Any]) -> list[tuple[str, str]]:
