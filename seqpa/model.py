@@ -15,11 +15,8 @@ the words of the training text, so that ``seqpa evaluate`` knows which words are
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
-from importlib import import_module
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +33,6 @@ from seqpa.array_files import (
     shortened,
     write_file,
 )
-from seqpa.core.costs import Hierarchy
 from seqpa.errors import SeqpaError
 from seqpa.pages import slices
 from seqpa.sequence import generators
@@ -54,6 +50,7 @@ from seqpa.sequence.stages import FirstLabels
 from seqpa.sequence.trained import Trained
 from seqpa.sequence.training import OnlineTotals, TrainingState
 from seqpa.sequence.weights import FrozenWeights, TrainingWeights
+from seqpa.stored_parameters import LARGEST_COUNT, from_json, function_name, to_json
 
 # float16 counts exactly up to here; sparse rows keep labels beside weights.
 _MAX_HALF_LABELS = 2048
@@ -61,197 +58,7 @@ _WORDS = "origin.words"
 _SEEN = "origin.sentences"
 _FIRST = "first."  # arrays of the first of two stages
 _JACKKNIFED = "jackknifed"
-_INSIDE = ("resources", "taggers", "memory_folder")
-# Parameters that may be anything of JSON's simple values; `check_parameters` of the tagger, and the
-# learner, look at the values.
-_SIMPLE = (type(None), bool, int, float, str)
-# How deeply parameters are nested: lists of pairs in a mapping, as constraints are.
-_MAX_DEPTH = 10
-_MAX_LEVELS = 100  # of a hierarchy
-_MAX_TEXT = 200
-# A file must not ask for more threads than any machine has.
-_MAX_JOBS = 256
 _MAX_SCALE = 1e12  # of probabilities
-_MAX_COUNT = 2**53  # of epochs, tokens, mistakes: JSON's readers keep whole numbers up to here
-
-
-# Parameters as JSON
-
-
-def function_name(function: Callable[..., Any]) -> str | None:
-    """The name "module:function" under which a function is found again, or None.
-
-    None for a lambda, the method of an object, or a function whose name now stands for another.
-
-    Parameters
-    ----------
-    function : callable
-
-    Returns
-    -------
-    str or None
-
-    Examples
-    --------
-    >>> from seqpa.sequence.costs import span
-    >>> function_name(span)
-    'seqpa.sequence.costs:span'
-    >>> function_name(Hierarchy({"a": None}).cost) is None
-    True
-    """
-    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
-    if not module or not name or module == "__main__":
-        return None
-    found: Any = sys.modules.get(module)
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    # Not "is": each look at a class method makes a new object.
-    return f"{module}:{name}" if found == function else None
-
-
-def import_function(name: str) -> Callable[..., Any]:
-    """The function that "module:function" names.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    callable
-
-    Raises
-    ------
-    SeqpaError
-        If it cannot be imported, or is no function.
-
-    Examples
-    --------
-    >>> import_function("math:floor")(2.5)
-    2
-    """
-    module, _, attribute = name.partition(":")
-    try:
-        found: Any = import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise SeqpaError(f"the function {name!r} cannot be imported: {error}") from None
-    if not callable(found):
-        raise SeqpaError(f"{name!r} is not a function")
-    return found
-
-
-class UnloadedFunction:
-    """Stands for a function that a file names and nobody allowed to import; calling it tells.
-
-    Parameters
-    ----------
-    name : str or None
-        "module:function", where the file tells it.
-    """
-
-    def __init__(self, name: str | None) -> None:
-        self.name = name
-
-    def __call__(self, *_: Any) -> Any:
-        """Refuse, and say what to do."""
-        raise SeqpaError(
-            f"the model's own function {self.name or '(a lambda or local one)'} was not imported: "
-            f"load with allow_imports=True, or set the parameter again"
-        )
-
-    def __repr__(self) -> str:
-        return f"UnloadedFunction({self.name!r})"
-
-
-def _to_json(value: Any, name: str) -> Any:
-    if isinstance(value, Hierarchy):
-        paths = [list(value.path(label)) for label in value.labels]
-        lengths = [[label, length] for label, length in value.lengths.items()]
-        return {"hierarchy": {"paths": paths, "lengths": lengths} if lengths else paths}
-    if isinstance(value, UnloadedFunction):
-        return {"function": value.name}
-    if type(value).__module__.startswith("numpy.random"):  # which tagging need not import
-        return None
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return {"matrix": value.tolist()}
-    if isinstance(value, Mapping) and any(isinstance(key, tuple) for key in value):
-        return {"pairs": [[*key, _to_json(cost, name)] for key, cost in value.items()]}
-    if isinstance(value, Mapping):
-        return {"mapping": {str(key): _to_json(item, name) for key, item in value.items()}}
-    if isinstance(value, (list, tuple)):
-        return [_to_json(item, name) for item in value]
-    if isinstance(value, Set):  # whose own order changes from run to run
-        return sorted((_to_json(item, name) for item in value), key=json.dumps)
-    if callable(value):
-        return {"function": function_name(value)}
-    if value is None or isinstance(value, (str, int, float, bool)):
-        return value
-    if isinstance(value, Real):
-        return float(value)
-    raise SeqpaError(f"the parameter {name} = {value!r} cannot be stored in a model file")
-
-
-def _from_json(value: Any, allow_imports: bool, depth: int = 0) -> Any:
-    if depth > _MAX_DEPTH:
-        raise SeqpaError("is damaged: its parameters are nested too deeply")
-
-    def inner(item: Any) -> Any:
-        return _from_json(item, allow_imports, depth + 1)
-
-    if isinstance(value, list):
-        return [inner(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    ((kind, content),) = value.items()
-    if kind == "hierarchy":
-        return _hierarchy(content)
-    if kind == "matrix":
-        matrix = np.array(content)
-        if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
-            raise SeqpaError("is damaged: a matrix among its parameters is no matrix of numbers")
-        return matrix
-    if kind == "pairs":
-        return {tuple(pair[:-1]): pair[-1] for pair in content}
-    if kind == "mapping":
-        return {key: inner(item) for key, item in content.items()}
-    if kind != "function" or not (content is None or isinstance(content, str)):
-        raise SeqpaError(f"is damaged: it has a parameter of the kind {shortened(repr(kind))}")
-    if content is not None and allow_imports:
-        return import_function(content)
-    return UnloadedFunction(content)
-
-
-def _hierarchy(content: Any) -> Hierarchy:
-    """From paths; where edges have lengths, from both."""
-    tree: dict[str, Any] = {}
-    nodes: dict[Any, dict[str, Any]] = {}
-    paths, lengths = content, []
-    if isinstance(content, dict):
-        paths, lengths = content["paths"], content["lengths"]
-    for path in paths:
-        if not isinstance(path, list) or not {str}.issuperset(map(type, path)):
-            raise SeqpaError("is damaged: its hierarchy has a label that is no string")
-        if len(path) > _MAX_LEVELS:
-            raise SeqpaError(f"is damaged: its hierarchy has more than {_MAX_LEVELS} levels")
-        below = tree
-        for label in path:
-            below = nodes[label] = below.setdefault(label, {})
-    for label, length in lengths:
-        if label not in nodes or type(length) not in (int, float):
-            raise SeqpaError("is damaged: its hierarchy has an edge of no length")
-        nodes[label]["length"] = length
-    return Hierarchy(tree)
-
-
-def _stored(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    # Resources and taggers are inside the file; files of theirs may be gone, and so may folders.
-    return {
-        name: _to_json(value, name) for name, value in parameters.items() if name not in _INSIDE
-    }
 
 
 # Model
@@ -320,7 +127,7 @@ def _packed(
         arrays[_SEEN] = source.seen.to_array()
     header: dict[str, Any] = {
         "labels": trained.labels,
-        "parameters": _stored(parameters),
+        "parameters": to_json(parameters),
         "encoder": encoder,
         "epoch": trained.epoch,
         "scale": trained.scale,
@@ -441,7 +248,7 @@ def _unpacked(
     header: Mapping[str, Any], arrays: Arrays, allow_imports: bool, level: int
 ) -> tuple[dict[str, Any], Trained]:
     """What `_packed` made a header and arrays of, every index checked."""
-    parameters = _parameters(header, allow_imports)
+    parameters = from_json(header["parameters"], allow_imports)
     labels = _labels(header)
     source = _source(header, arrays, parameters.get("features"))
     if isinstance(source.encoder, FeatureEncoder):
@@ -551,46 +358,6 @@ def model_header(path: Path) -> dict[str, Any]:
     return read_model(path).header
 
 
-def _parameters(header: Mapping[str, Any], allow_imports: bool) -> dict[str, Any]:
-    stored = header["parameters"]
-    features = stored.get("features")
-    if isinstance(features, dict) and "function" in features and not allow_imports:
-        raise SeqpaError(
-            f"the model needs the feature function {features['function']!r}: if you trust it, "
-            f"load with allow_imports=True"
-        )
-    found = {name: _from_json(value, allow_imports) for name, value in stored.items()}
-    for name, value in found.items():
-        if not _is_right(name, value):
-            told = shortened(repr(stored[name]))
-            raise SeqpaError(f"is damaged: its parameter {shortened(name)} is {told}")
-    return found
-
-
-def _is_right(name: str, value: Any) -> bool:
-    """Whether a parameter is of a kind that a tagger can have."""
-    if isinstance(value, str) and len(value) > _MAX_TEXT:
-        return False
-    texts = isinstance(value, list) and {str}.issuperset(map(type, value))
-    if name == "features":
-        return value is None or isinstance(value, str) or texts or callable(value)
-    if name == "columns":
-        return texts
-    if name == "jackknife":
-        counts = value.values() if isinstance(value, dict) else [value]
-        return all(type(count) is int and 0 <= count <= _MAX_COUNT for count in counts)
-    if name == "cost":
-        return isinstance(value, (str, Hierarchy, dict, np.ndarray)) or callable(value)
-    if name == "constraints":
-        return value is None or isinstance(value, (str, dict))
-    if name == "random_state":
-        several = value if isinstance(value, list) else [value]
-        return all(seed is None or type(seed) is int for seed in several)
-    if name == "n_jobs" and isinstance(value, int) and value > _MAX_JOBS:
-        return False
-    return isinstance(value, _SIMPLE) and not (isinstance(value, int) and abs(value) > _MAX_COUNT)
-
-
 def _labels(header: Mapping[str, Any]) -> list[str]:
     labels = header["labels"]
     if not (
@@ -607,7 +374,7 @@ def _labels(header: Mapping[str, Any]) -> list[str]:
 def _count(header: Mapping[str, Any], name: str) -> int:
     """A whole number of the header, from 0 on."""
     value = header[name]
-    if type(value) is not int or not 0 <= value <= _MAX_COUNT:
+    if type(value) is not int or not 0 <= value <= LARGEST_COUNT:
         raise SeqpaError(f"is damaged: its {name} is {shortened(repr(value))}")
     return value
 
@@ -693,7 +460,7 @@ def save_state(path: Path, state: TrainingState, parameters: Mapping[str, Any]) 
                 arrays[f"best.{field.name}"] = _in_pieces(array)
     header = {
         "labels": state.labels,
-        "parameters": _stored(parameters),
+        "parameters": to_json(parameters),
         "encoder": encoder,
         "epoch": state.epoch,
         "best_score": state.best_score,
@@ -746,7 +513,7 @@ def load_state(path: Path, parameters: Mapping[str, Any]) -> TrainingState:
 
 
 def _check_parameters(parameters: Mapping[str, Any], saved: Mapping[str, Any]) -> None:
-    own = json.loads(json.dumps(_stored(parameters)))
+    own = json.loads(json.dumps(to_json(parameters)))
     if own.get("memory") is not None and saved.get("memory") is not None:
         own["memory"] = saved["memory"]  # how much there is changes nothing
     for name, value in saved.items():

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqpa.errors import SeqpaError
-from seqpa.model import UnloadedFunction
+from seqpa.stored_parameters import UnloadedFunction
 
 if TYPE_CHECKING:
     from seqpa.model import ModelFile

@@ -8,6 +8,7 @@ sentences, and writes entities or tags.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -35,7 +36,7 @@ _FILE = "model.safetensors"
 _Lesson = tuple[list[str], list[str | None], list[tuple[int, int]]]
 
 
-class _Component:
+class _Component(ABC):
     """What both components share: a tagger of words, its training, its file."""
 
     def __init__(
@@ -48,21 +49,21 @@ class _Component:
         self.model = None  # spaCy moves on the weights of components that have one
         self._added: list[str] = []
 
+    @abstractmethod
     def _labels(self, doc: Doc) -> list[str | None]:
         """The label of each token, None where it is not known."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _aligned(self, example: Example) -> list[str | None]:
         """The label of each token of the predicted document, None where it is not known."""
-        raise NotImplementedError
 
     def _named(self) -> list[str]:
         """The labels that were learned, as users of spaCy name them."""
         return [] if self.tagger is None else list(self.tagger.classes_)
 
+    @abstractmethod
     def _set(self, doc: Doc, sentences: list[tuple[int, list[str]]]) -> None:
         """Write the labels of sentences, which begin at these tokens, into a Doc."""
-        raise NotImplementedError
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -209,7 +210,7 @@ class _Component:
         except NotTrainedError:
             return 0.0
 
-    def finish_update(self, sgd: Any) -> None:
+    def finish_update(self, sgd: Any) -> None:  # noqa: B027 (spaCy calls it)
         """Nothing is left to do: `update` has moved the weights.
 
         Parameters

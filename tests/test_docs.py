@@ -312,6 +312,7 @@ PUBLIC = (  # modules all of whose public names the reference has
     "seqpa.sklearn_crfsuite.estimator",
     "seqpa.sklearn_crfsuite.metrics",
     "seqpa.sklearn_crfsuite.utils",
+    "seqpa.stored_parameters",
     "seqpa.tables",
 )
 # Without an underscore, but tools of the package itself.

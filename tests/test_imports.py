@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("display",),
     ("_kernel",),
     ("core",),
-    ("data",),
+    ("data", "stored_parameters"),
     ("evaluate", "calibration"),
     ("sequence",),
     ("model",),

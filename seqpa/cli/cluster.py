@@ -106,7 +106,7 @@ def _sentences(
 ) -> Iterator[list[str]]:
     """The words of all files, sentence by sentence, counted on the way."""
     from seqpa.data import read_chunks
-    from seqpa.model import import_function
+    from seqpa.stored_parameters import import_function
 
     function = import_function(tokenizer) if ":" in tokenizer else tokenizer
     pool: dict[str, str] = {}

@@ -51,8 +51,8 @@ def evaluate(
     from seqpa.cli.inputs import load, reading
     from seqpa.data.labels import labelled_tokens
     from seqpa.evaluate import compare_all
-    from seqpa.model import UnloadedFunction
     from seqpa.sequence.costs import sequence_cost
+    from seqpa.stored_parameters import UnloadedFunction
     from seqpa.training_run import evaluate_labels
 
     asked = check_by(by)

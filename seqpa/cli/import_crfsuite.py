@@ -50,9 +50,10 @@ def import_crfsuite(
     """
     from seqpa.errors import SeqpaError
     from seqpa.files import check_writable
-    from seqpa.model import import_function, save_model
+    from seqpa.model import save_model
     from seqpa.pycrfsuite.crfsuite_file import read_crfsuite_file, to_trained
     from seqpa.pycrfsuite.importing import parameters_of, read_names, with_templates
+    from seqpa.stored_parameters import import_function
 
     if features is not None and templates is not None:
         raise SeqpaError("give --features or --templates, not both")

@@ -117,8 +117,8 @@ def tag(
     from seqpa.cli.tag_screen import Watch, on_terminal, paint
     from seqpa.data import CHUNK_BYTES, read_chunks, write_tagged
     from seqpa.data.sink import open_sink
-    from seqpa.model import import_function
     from seqpa.sequence.column_text import tagged_columns
+    from seqpa.stored_parameters import import_function
 
     files = []
     if dask is None:

@@ -18,10 +18,10 @@ from seqpa.data.labels import with_gaps
 from seqpa.data.remote import is_address
 from seqpa.data.several import files_of
 from seqpa.errors import SeqpaError, did_you_mean
-from seqpa.model import import_function
 from seqpa.sequence.presets import preset
 from seqpa.sequence.tagger import SequenceTagger
 from seqpa.sequence.templates import parse, parse_all
+from seqpa.stored_parameters import import_function
 
 _MATRIX = "a cost matrix is a mapping, {right: {predicted: cost}}, such as `B-PER: {O: 5}`"
 

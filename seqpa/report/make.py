@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from seqpa.colours import colours
 from seqpa.core import Hierarchy
 from seqpa.evaluate import evaluate
-from seqpa.model import UnloadedFunction
 from seqpa.report.certainty import certainty
 from seqpa.report.confusion import confusion
 from seqpa.report.learned import learned
@@ -18,6 +17,7 @@ from seqpa.report.scores import scores
 from seqpa.report.spent import spent
 from seqpa.report.tagged import Tagged
 from seqpa.sequence.costs import SequenceCost, sequence_cost
+from seqpa.stored_parameters import UnloadedFunction
 
 if TYPE_CHECKING:
     from seqpa.sequence.tagger import SequenceTagger
