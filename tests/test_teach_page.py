@@ -161,7 +161,7 @@ def test_a_whole_session_by_keyboard(chromium: Any, tmp_path: Path) -> None:
         assert "is a month a date?" in one.page.inner_text("#rows")
         one.page.click("nav a[href='#progress']")
         one.page.get_by_text("each before it was learned;").wait_for()
-        one.page.wait_for_selector("#progress svg.chart")
+        one.page.wait_for_selector("#progress-shown svg.chart")
         one.save(tmp_path / "out.jsonl", "jsonl")
         told = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
         assert len(told) == kept["labelled"]
@@ -405,12 +405,12 @@ def test_two_people_and_what_they_see_differently(chromium: Any, tmp_path: Path)
                     break
             ann.page.click("nav a[href='#team']")
             ann.page.get_by_role("button", name="Take the labels of ann").first.wait_for()
-            assert "ann and ben" in ann.page.inner_text("#team")
-            left = ann.page.locator("#team .row-card").count()
+            assert "ann and ben" in ann.page.inner_text("#team-shown")
+            left = ann.page.locator("#team-shown .row-card").count()
             assert ann.page.inner_text("#team-count") == str(left)
             ann.page.get_by_role("button", name="Take the labels of ann").first.click()
             ann.said("Settled")
-            until(lambda: ann.page.locator("#team .row-card").count() == left - 1, 30)
+            until(lambda: ann.page.locator("#team-shown .row-card").count() == left - 1, 30)
         # Without a token there is a door.
         context = chromium.new_context()
         page = context.new_page()
@@ -495,6 +495,39 @@ def test_light_dark_and_large(chromium: Any, shared: Teaching) -> None:
         assert page.evaluate(ground) == "rgb(255, 255, 255)"
         size = "getComputedStyle(document.getElementById('sentence')).fontSize"
         assert page.evaluate(size) == before
+
+
+def test_pages_and_the_help_are_shown_from_their_beginning(chromium: Any, shared: Teaching) -> None:
+    small = {"width": 390, "height": 500}
+    with Tab(chromium, shared.url, viewport=small) as one:
+        page = one.page
+        one.hand.press("?")
+        page.wait_for_selector("#help-dialog[open]")
+        assert page.evaluate("document.getElementById('help-dialog').scrollTop") == 0
+        assert page.evaluate("document.activeElement.textContent") == "Close"
+        one.hand.press("Escape")
+        for view in ("progress", "label", "progress"):  # the second time, it is there already
+            page.evaluate("window.scrollTo(0, 300)")
+            page.evaluate(f"location.hash = '#{view}'")
+            page.wait_for_selector(f"body[data-view={view}]")
+            page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+            assert page.evaluate("window.scrollY") == 0
+
+
+def test_a_box_for_names_that_is_opened_again_at_once_stays_open(
+    chromium: Any, shared: Teaching
+) -> None:
+    with Tab(chromium, shared.url) as one:
+        # Before the browser tells of the first one's end.
+        one.page.evaluate(
+            "for (const key of ['/', 'Escape', '/']) {"
+            " if (key === 'Escape') document.getElementById('typeahead').close();"
+            " else document.getElementById('sentence').dispatchEvent("
+            "new KeyboardEvent('keydown', { key, bubbles: true })) }"
+        )
+        one.page.evaluate("new Promise((done) => setTimeout(done, 100))")
+        assert one.page.locator("#typeahead[open]").count() == 1
+        one.hand.press("Escape")
 
 
 def test_only_unsure_words_are_asked_for(chromium: Any, tmp_path: Path) -> None:

@@ -151,8 +151,9 @@ def shoot(chromium: Any, url: str, gold: dict[tuple[str, ...], list[Any]]) -> li
     tab.wait_for_timeout(7000)
     taken.append(tab.screenshot())
     tab.click("nav a[href='#progress']")
-    tab.wait_for_selector("#progress svg.chart")
-    tab.locator("#progress .panel").first.evaluate("e => window.scrollTo(0, e.offsetTop - 16)")
+    tab.wait_for_selector("#progress-shown svg.chart")
+    panel = tab.locator("#progress-shown .panel").first
+    panel.evaluate("e => window.scrollTo(0, e.offsetTop - 16)")
     tab.mouse.move(5, 5)
     tab.wait_for_timeout(300)
     taken.append(tab.screenshot())

@@ -101,7 +101,7 @@ export async function show() {
   if (told.types.length) {
     parts.push(panel("Label by label", quiet("On random sentences, before each was learned."), types(told.types)));
   }
-  $("progress").replaceChildren(...parts);
+  $("progress-shown").replaceChildren(...parts);
   return null;
 }
 

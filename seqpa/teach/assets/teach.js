@@ -33,6 +33,8 @@ function showView() {
     if (link.hash === `#${now}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  // No element has a view's name for its id: the browser would go to it, below the title.
+  if (document.body.dataset.view !== now) window.scrollTo(0, 0);
   document.body.dataset.view = now;
   say("");
   VIEWS[now]();

@@ -86,7 +86,7 @@ export async function show() {
   learn({ counts: { ...project.counts, differences: left.length } });
   const name = left.length ? `${count(left.length, "difference")} to settle` : "Nothing to settle";
   const list = node("ul", { class: "rows" }, ...left.map(difference));
-  $("team").replaceChildren(who(told), agreement(told), node("section", {}, node("h2", {}, name), list));
+  $("team-shown").replaceChildren(who(told), agreement(told), node("section", {}, node("h2", {}, name), list));
 }
 
 export function setUp(openOne) {

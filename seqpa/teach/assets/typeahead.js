@@ -57,5 +57,7 @@ export function setUp() {
     } else return;
     event.preventDefault();
   });
-  $("typeahead").addEventListener("close", () => end(null));
+  $("typeahead").addEventListener("close", () => {
+    if (!$("typeahead").open) end(null); // else a quick hand has opened it again before this was told
+  });
 }
