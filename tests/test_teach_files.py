@@ -25,6 +25,7 @@ WORDS = st.text(
     min_size=1,
     max_size=6,
 ).filter(lambda word: not word.startswith(("#", "-DOCSTART-")))
+GAPS = [" ", "", "  ", "\u00a0", "\n", "\t \r\n", "\f\n\n  "]
 NAMES = st.sampled_from(["PER", "ORG", "B-ROLE", "work of art", "a|b", "\\p\\|"])
 
 
@@ -34,7 +35,7 @@ def labelled(draw: st.DrawFn) -> tuple[Sentence, dict[str, Any]]:
     words = draw(st.lists(WORDS, min_size=1, max_size=8))
     text, offsets = "", []
     for word in words:
-        text += draw(st.sampled_from([" ", "  ", "\u00a0"])) if text else ""
+        text += draw(st.sampled_from(GAPS)) if text else ""
         offsets.append([len(text), len(text) + len(word)])
         text += word
     found: list[list[Any]] = []
@@ -129,6 +130,15 @@ def test_conllu_comes_out_as_it_went_in(tmp_path: Path) -> None:
     entries = [(one, one.given) for one in found.sentences]
     data, _ = rendered(entries, "tokens", "conllu", found.names)
     assert data.decode() == CONLLU
+
+
+def test_spaces_that_only_misc_tells_of(tmp_path: Path) -> None:
+    told = CONLLU.replace("# text = Im Haus.\n", "").replace("# text = Ja!\n", "")
+    told = told.replace("\t3\tdet\t_\t_\n", "\t3\tdet\t_\tSpacesAfter=\\s\\t\\p\n")
+    found = back(told.encode(), tmp_path, "a.conllu")
+    assert [one.text for one in found.sentences] == ["in dem \t|Haus.", "Ja!"]
+    data, _ = rendered([(x, x.given) for x in found.sentences], "tokens", "conllu", found.names)
+    assert data.decode() == told
 
 
 def test_spans_beside_the_fields_of_conllu(tmp_path: Path) -> None:
@@ -337,6 +347,52 @@ def test_bytes_that_were_changed_never_crash(tmp_path: Path) -> None:
         else:
             assert all(spans([x or "O" for x in labels]) is not None for labels in corpus.y)
     assert refused > 30
+
+
+def test_each_sentence_is_found_again_where_it_came_from(tmp_path: Path) -> None:
+    text = "Ada  met Bob. They\r\nleft 🎉 Rome.\r\n\r\n  Ada wept."
+    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    found = read_sentences([tmp_path / "a.txt"]).sentences
+    read_by_python = (tmp_path / "a.txt").read_text(encoding="utf-8-sig")
+    assert len(found) == 3
+    for one in found:
+        assert read_by_python[one.start : one.start + len(one.text)] == one.text
+    # Of texts that are objects of JSON, each is a document.
+    objects = [{"text": read_by_python, "spans": [{"start": 5, "end": 8, "label": "X"}]},
+               {"text": " So. It is.", "spans": []}]  # fmt: skip
+    data = "".join(json.dumps(one) + "\n" for one in objects).encode()
+    given = back(data, tmp_path, "a.jsonl").sentences
+    name = str(tmp_path / "a.jsonl")
+    places = [(one.document, one.start) for one in given]
+    assert places == [(name, one.start) for one in found] + [(f"{name}#2", 1), (f"{name}#2", 5)]
+
+
+@pytest.mark.parametrize("format", ["jsonl", "spacy", "huggingface"])
+def test_an_export_tells_where_its_sentences_came_from(tmp_path: Path, format: str) -> None:
+    (tmp_path / "a.txt").write_text("Ada met Bob. They left.\n\nRome fell.")
+    found = read_sentences([tmp_path / "a.txt"]).sentences
+    entries = [(one, {"spans": [[0, 1, "X"]]}) for one in found]
+    data, _ = rendered(entries, "spans", format)
+    again = back(data, tmp_path, "again.jsonl").sentences
+    assert again == [one._replace(given=labels) for one, labels in entries]
+
+
+def test_a_project_that_did_not_keep_places_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "a.seqpa"
+    one = Sentence(0, "a.txt", 0, "Ada", ["Ada"], [[0, 3]], start=7)
+    Store.create(path, {}, [one]).close()
+    with sqlite3.connect(path) as connection:
+        columns = "id, document, position, text, tokens, offsets, columns, given"
+        connection.execute(f"CREATE TABLE early AS SELECT {columns} FROM sentences")
+        connection.execute("DROP VIEW current")
+        connection.execute("DROP VIEW labels")
+        connection.execute("DROP VIEW valid")
+        connection.execute("DROP TABLE sentences")
+        connection.execute("ALTER TABLE early RENAME TO sentences")
+    connection.close()
+    with Store.open(path) as store:
+        store.extend([one._replace(id=1)])
+        assert [x.start for x in store.sentences()] == [None, 7]
 
 
 def test_json_of_an_export_has_its_places(tmp_path: Path) -> None:

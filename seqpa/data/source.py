@@ -70,12 +70,15 @@ class Block:
         The lines; their ends are ``\\n``.
     newline : str
         What line ends are in the source.
+    start : int
+        How many characters of the source stand before it; a line end is one.
     """
 
     source: str
     first_line: int
     text: str
     newline: str = "\n"
+    start: int = 0
 
     @property
     def lines(self) -> list[str]:
@@ -157,7 +160,7 @@ def read_blocks(
     name = source_name(path)
     longest = (limits or Limits()).characters
     decode = _Decoder(encoding, name)
-    first_line, newline = 1, ""
+    first_line, start, newline = 1, 0, ""
     lines, line = _Pieces(), _Pieces()  # of a sentence, and of a line, that has not ended
 
     def reached() -> int:
@@ -181,10 +184,11 @@ def read_blocks(
                 if end or at_end:
                     text, whole = lines.joined(whole[:end]), whole[end:]
                 if text and (end or at_end):
-                    n_lines = text.count("\n")
-                    block, text = Block(name, first_line, text, newline), ""
+                    n_lines, length = text.count("\n"), len(text)
+                    block, text = Block(name, first_line, text, newline, start), ""
                     yield block
                     first_line += n_lines
+                    start += length
                     del block
                 lines.add(whole)
                 text, whole = rest, ""

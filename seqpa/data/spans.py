@@ -60,11 +60,14 @@ class Annotated:
         In characters.
     tokens : list of (start, end) or None
         Where the tokens are, if that was said.
+    origin : (str, int) or None
+        The document that the text is from, and where it begins there, if ``meta`` says that.
     """
 
     text: str
     spans: list[tuple[int, int, str]]
     tokens: list[Place] | None = None
+    origin: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class SpansLayout:
     lines: list[int]
     places: list[Place]
     lengths: list[int]
+    origins: list[tuple[str, int] | None]
     format: str = "spans"
 
     def line_of(self, token: int) -> int:
@@ -163,6 +167,7 @@ class SpansReader:
         text_at: list[int] = []
         lines: list[int] = []
         places: list[Place] = []
+        origins: list[tuple[str, int] | None] = []
         self._source = block.source
         for index, value in self._objects(block):
             try:
@@ -181,12 +186,13 @@ class SpansReader:
             except SeqpaError as error:
                 raise block.error(index, str(error)) from None
             texts.append(found.text)
+            origins.append(found.origin)
         check_lengths(
             block, np.array(lengths, dtype=np.int64), np.repeat(lines, lengths), self._limits
         )
         layout = None
         if self._keep_layout:
-            layout = SpansLayout(block, texts, text_at, lines, places, lengths)
+            layout = SpansLayout(block, texts, text_at, lines, places, lengths, origins)
         shared = list(map(pool.setdefault, labels, labels)) if self._labels else None
         return Corpus(("word",), [words], np.array(lengths, dtype=np.int64), shared, layout)
 
@@ -317,7 +323,16 @@ def annotated(value: Any, with_spans: bool = True) -> Annotated | None:
             raise SeqpaError(f"there are no spans ({', '.join(_SPANS)}) in it: {_short(value)}")
         raw = []
     spans = [span for item in raw if (span := _span(item, text)) is not None]
-    return Annotated(text, spans, _tokens(value.get("tokens"), text))
+    return Annotated(text, spans, _tokens(value.get("tokens"), text), _origin(value.get("meta")))
+
+
+def _origin(meta: Any) -> tuple[str, int] | None:
+    if not isinstance(meta, dict):
+        return None
+    document, start = meta.get("document"), meta.get("start")
+    if not isinstance(document, str) or type(start) is not int or start < 0:
+        return None
+    return document, start
 
 
 def _of_label_studio(value: dict[str, Any]) -> tuple[str | None, list[Any] | None]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -29,9 +29,10 @@ from seqpa.data.jsonl import JsonLayout
 from seqpa.data.markup import LabelledText, labelled_texts, spacy_record
 from seqpa.data.names import LABELS
 from seqpa.data.recognise import look_at
-from seqpa.data.spans import annotated
+from seqpa.data.spans import SpansLayout, annotated
 from seqpa.data.survey import guess_columns
 from seqpa.data.teach_project import label_column
+from seqpa.data.text import TextLayout
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.files import write_atomically
 from seqpa.schemes import check_scheme, marks_spans, spans
@@ -49,6 +50,12 @@ EXPORTS = {
 # Cells of CoNLL-U that are no fields: the lines before a token, and those behind the last one.
 BEFORE, AFTER = "#before", "#after"
 _NER = "NER="
+# What is between words, where it is not one space, with the signs of UDPipe.
+_SPACES = "SpacesAfter="
+_SIGNS = {"\\s": " ", "\\t": "\t", "\\r": "\r", "\\n": "\n", "\\p": "|", "\\\\": "\\"}
+_ESCAPES = {sign: told for told, sign in _SIGNS.items()}
+_SIGN = re.compile(r"\\[strnp\\]")
+_LINE_END = re.compile(r"\s*[\n\r]\s*")
 Annotation: TypeAlias = dict[str, Any]
 
 
@@ -109,6 +116,7 @@ class _Raw:
     cells: list[list[str]]
     labels: list[str | None] | None
     document: str
+    start: int | None
 
 
 def read_sentences(
@@ -173,7 +181,7 @@ def read_sentences(
         sentences.append(
             Sentence(
                 number, one.document, position, one.text, one.tokens, offsets,
-                one.cells or None, given,
+                one.cells or None, given, one.start,
             )
         )  # fmt: skip
     labels = sorted(counts, key=lambda name: (-counts[name], name))
@@ -237,21 +245,25 @@ def _read_file(
     )
     names: list[str] = []
     found: list[_Raw] = []
+    texts = 0  # of the file, before a chunk
     for corpus in chunks:
         names = list(corpus.names[1:])
-        found += _sentences(corpus, str(path))
+        found += _sentences(corpus, str(path), texts)
+        texts += len(corpus.layout.texts) if isinstance(corpus.layout, SpansLayout) else 0
     if chosen == "conllu":
         return _finish_conllu(names, found, kind, label or "upos")
     return names, found
 
 
-def _sentences(corpus: Corpus, path: str) -> Iterator[_Raw]:
+def _sentences(corpus: Corpus, path: str, texts_before: int) -> Iterator[_Raw]:
     layout = corpus.layout
+    names = corpus.names[1:]
     n = len(corpus)
     labels: list[Any] = [None] * n if corpus.labels is None else corpus.split(corpus.labels)
     words = corpus.split(corpus.columns[0])
     rows = corpus.split([list(row) for row in zip(*corpus.columns[1:], strict=True)])
     texts = [(one.text, one.places) for one in labelled_texts(corpus, [""] * corpus.n_tokens)]
+    firsts = corpus.offsets.tolist()
     numbers = np.zeros(n, int) if corpus.documents is None else corpus.documents
     extra: list[list[list[str]]] = [[] for _ in range(n)]
     objects: list[dict[str, Any]] = []
@@ -264,13 +276,30 @@ def _sentences(corpus: Corpus, path: str) -> Iterator[_Raw]:
         if objects:
             text, places = _placed(objects[i], words[i], text, places)
         elif isinstance(layout, ConlluLayout):
-            text, places = _spaced(extra[i][0][0], words[i], text, places)
+            misc = [row[names.index("misc")] for row in rows[i]]
+            text, places = _spaced(extra[i][0][0], words[i], misc, text, places)
         own = rows[i] if rows else []
         own = [row + more for row, more in zip(own, extra[i], strict=True)] if extra[i] else own
         name = path if numbers[i] == numbers.min() and numbers[i] <= 1 else f"{path}#{numbers[i]}"
+        start = None
         if objects and isinstance(objects[i].get("document"), str):
-            name = objects[i]["document"]
-        yield _Raw(text, words[i], list(places), own, labels[i], name)
+            name, start = objects[i]["document"], _number(objects[i].get("start"))
+        elif isinstance(layout, TextLayout):
+            start = layout.block.start + layout.places[firsts[i]][0]
+        elif isinstance(layout, SpansLayout):
+            at = layout.text_at[i]
+            name, begin = layout.origins[at] or (_numbered(path, texts_before + at), 0)
+            start = begin + layout.places[firsts[i]][0]
+        yield _Raw(text, words[i], list(places), own, labels[i], name, start)
+
+
+def _numbered(path: str, text: int) -> str:
+    """What one of the texts of a file is called."""
+    return path if text == 0 else f"{path}#{text + 1}"
+
+
+def _number(value: Any) -> int | None:
+    return value if type(value) is int and value >= 0 else None
 
 
 def _bounds(corpus: Corpus) -> list[tuple[int, int]]:
@@ -316,12 +345,24 @@ def _placed(
 
 
 def _spaced(
-    comments: str, words: list[str], text: str, places: list[tuple[int, int]]
+    comments: str,
+    words: list[str],
+    misc: list[str],
+    text: str,
+    places: list[tuple[int, int]],
 ) -> tuple[str, list[tuple[int, int]]]:
-    """The text of a comment ``# text = ``, if all words are in it one behind the other."""
+    """The text of a comment ``# text = ``, if all words are in it one behind the other; or as MISC
+    says what is between them, where that is more than one space or there is no such comment."""
+    gaps = [_gap(cell) for cell in misc]
     own = next((x[9:] for x in comments.split("\n") if x.startswith("# text = ")), None)
-    if own is None:
-        return text, places
+    if own is None or any(gap.strip(" ") for gap in gaps):
+        found = []
+        at = 0
+        for word, gap in zip(words, gaps, strict=True):
+            found.append((at, at + len(word)))
+            at += len(word) + len(gap)
+        joined = "".join(word + gap for word, gap in zip(words, gaps, strict=True))
+        return joined[: found[-1][1]], found
     found = []
     at = 0
     for word in words:
@@ -331,6 +372,30 @@ def _spaced(
         at = start + len(word)
         found.append((start, at))
     return own, found
+
+
+def _gap(misc: str) -> str:
+    """What is between a word and the next one, as MISC says it."""
+    for part in misc.split("|"):
+        if part == "SpaceAfter=No":
+            return ""
+        if part.startswith(_SPACES):
+            return _SIGN.sub(lambda found: _SIGNS[found[0]], part[len(_SPACES) :])
+    return " "
+
+
+def _gaps(sentence: Sentence) -> list[str]:
+    """For each word what MISC says of the blanks behind it; nothing where that is one space."""
+    told = []
+    for (_, end), (start, _) in pairwise(sentence.offsets):
+        gap = sentence.text[end:start]
+        if not gap:
+            told.append("SpaceAfter=No")
+        elif gap == " " or not gap.isspace():
+            told.append("")
+        else:
+            told.append(_SPACES + "".join(_ESCAPES.get(sign, sign) for sign in gap))
+    return [*told, ""]
 
 
 def _finish_conllu(
@@ -353,7 +418,7 @@ def _finish_conllu(
             misc = "|".join(p for p in parts if not p.startswith(_NER)) or "_"
             by = {**dict(zip(names, row, strict=False)), "misc": misc, **_field_cells(label, tag)}
             rows.append([*(by.get(name, "_") for name in own_names), *row[len(names) :]])
-        changed.append(_Raw(one.text, one.tokens, one.places, rows, labels, one.document))
+        changed.append(replace(one, cells=rows, labels=labels))
     return [*own_names, BEFORE, AFTER], changed
 
 
@@ -550,18 +615,21 @@ def _conllu(
 ) -> str:
     by = _cells_of(sentence, names)
     rows = []
-    told = any("# text = " in lines for lines in by.get(BEFORE, [])[:1])
-    if not told and "\n" not in sentence.text and sentence.text.strip() == sentence.text:
-        rows.append(f"# text = {sentence.text}")
+    gaps = [""] * len(sentence.tokens)
+    if BEFORE not in by:  # else it goes as it came
+        gaps = _gaps(sentence)
+        rows.append("# text = " + _LINE_END.sub(" ", sentence.text.strip()))
     for i, (word, own) in enumerate(zip(sentence.tokens, labels, strict=True)):
         if not word or any(sign in word for sign in "\t\n\r"):
             raise SeqpaError(f"a CoNLL-U field can hold no tab, line end or nothing: {word!r}")
         cells = {name: by[name][i] for name in FIELDS if name in by}
+        known = [p for p in cells.get("misc", "_").split("|") if p not in ("_", "")]
+        known += [gaps[i]] if gaps[i] else []
         if kind == "tokens":
             cells |= _field_cells(label, own)
         else:
-            known = [p for p in cells.get("misc", "_").split("|") if p not in ("_", "")]
-            cells["misc"] = "|".join([*known, _escaped(own)])
+            known.append(_escaped(own))
+        cells["misc"] = "|".join(known) or "_"
         if BEFORE in by and by[BEFORE][i]:
             rows.append(by[BEFORE][i])
         rows.append("\t".join([str(i + 1), word, *(cells.get(name, "_") for name in FIELDS[2:])]))
@@ -572,7 +640,7 @@ def _conllu(
 
 def _json(sentence: Sentence, labels: list[str], kind: str, names: Sequence[str]) -> dict[str, Any]:
     return {
-        "document": sentence.document,
+        **_origin(sentence),
         "sentence_text": sentence.text,
         "offsets": [list(place) for place in sentence.offsets],
         "tokens": sentence.tokens,
@@ -585,7 +653,7 @@ def _huggingface(
     sentence: Sentence, labels: list[str], kind: str, names: Sequence[str]
 ) -> dict[str, Any]:
     key = "ner_tags" if kind == "spans" else "pos_tags"
-    own = {"id": str(sentence.id), "tokens": sentence.tokens, key: labels}
+    own = {"id": str(sentence.id), "tokens": sentence.tokens, key: labels, **_origin(sentence)}
     return own | {"sentence_text": sentence.text, "offsets": [list(p) for p in sentence.offsets]}
 
 
@@ -593,7 +661,14 @@ def _spacy(
     sentence: Sentence, labels: list[str], kind: str, names: Sequence[str]
 ) -> dict[str, Any]:
     places = [(a, b) for a, b in sentence.offsets]
-    return spacy_record(LabelledText(sentence.text, places, labels, [len(labels)]))
+    record = spacy_record(LabelledText(sentence.text, places, labels, [len(labels)]))
+    return record | {"meta": _origin(sentence)}  # where Prodigy has such things, too
+
+
+def _origin(sentence: Sentence) -> dict[str, Any]:
+    """The document, and where the sentence begins in it: with that, and its own offsets, each word
+    can be found where it came from."""
+    return {"document": sentence.document, "start": sentence.start}
 
 
 def _docbin(labelled: Sequence[tuple[Sentence, list[str]]]) -> bytes:
@@ -613,5 +688,6 @@ def _docbin(labelled: Sequence[tuple[Sentence, list[str]]]) -> bytes:
         found = spans(labels)
         doc.set_ents([doc.char_span(doc[a].idx, doc[b - 1].idx + len(doc[b - 1]), kind)
                       for kind, a, b in found])  # fmt: skip
+        doc.user_data.update(_origin(sentence))
         kept.add(doc)
     return bytes(kept.to_bytes())

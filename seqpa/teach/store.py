@@ -45,7 +45,8 @@ CREATE TABLE sentences (
     tokens TEXT NOT NULL,           -- JSON: list of str
     offsets TEXT NOT NULL,          -- JSON: list of [start, end], characters in text
     columns TEXT,                   -- JSON: further cells, or NULL
-    given TEXT                      -- JSON: the annotation that the file had, or NULL
+    given TEXT,                     -- JSON: the annotation that the file had, or NULL
+    start INTEGER                   -- where the text begins in its document's, or NULL
 );
 CREATE TABLE events (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -116,6 +117,8 @@ class Sentence(NamedTuple):
         Further cells of the file.
     given : dict or None
         The annotation that the file had.
+    start : int or None
+        Where the text begins in that of its document, in characters; None where that is not known.
 
     Examples
     --------
@@ -132,6 +135,7 @@ class Sentence(NamedTuple):
     offsets: list[list[int]]
     columns: Any = None
     given: dict[str, Any] | None = None
+    start: int | None = None
 
 
 class Event(NamedTuple):
@@ -189,6 +193,7 @@ class Event(NamedTuple):
 
 
 _COLUMNS = ", ".join(Event._fields)
+_NEW_SENTENCE = f"INSERT INTO sentences VALUES ({', '.join('?' * len(Sentence._fields))})"
 
 
 class Store:
@@ -286,7 +291,7 @@ class Store:
                         [(key, _json(value)) for key, value in meta.items()],
                     )
                     connection.executemany(
-                        "INSERT INTO sentences VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                        _NEW_SENTENCE,
                         (_sentence_row(i, sentence) for i, sentence in enumerate(sentences)),
                     )
                     connection.executemany(
@@ -380,7 +385,9 @@ class Store:
         """
         with self._guard, _explained(self.path):
             rows = self._connection.execute("SELECT * FROM sentences ORDER BY id").fetchall()
-            sentences = [Sentence(*row[:4], *map(_parsed, row[4:])) for row in rows]
+            sentences = [
+                Sentence(*row[:4], *map(_parsed, row[4:8]))._replace(start=row[8]) for row in rows
+            ]
         if [sentence.id for sentence in sentences] != list(range(len(sentences))):
             raise SeqpaError(f"{self.path}: is damaged: sentences are missing")
         return sentences
@@ -476,7 +483,7 @@ class Store:
         with self._guard, self._transaction():
             first = self._connection.execute("SELECT count(*) FROM sentences").fetchone()[0]
             self._connection.executemany(
-                "INSERT INTO sentences VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                _NEW_SENTENCE,
                 [_sentence_row(first + i, sentence) for i, sentence in enumerate(sentences)],
             )
 
@@ -599,7 +606,11 @@ def _opened(path: Path) -> sqlite3.Connection:
     if version != VERSION:
         raise SeqpaError(f"{path}: has format {version}, this seqpa reads {VERSION}: update seqpa")
     with _explained(path):
-        return _connected(path)
+        connection = _connected(path)
+        columns = connection.execute("PRAGMA table_info(sentences)").fetchall()
+        if columns and columns[-1][1] != "start":  # an early project, which did not keep it
+            connection.execute("ALTER TABLE sentences ADD COLUMN start INTEGER")
+        return connection
 
 
 @contextmanager
@@ -638,6 +649,7 @@ def _sentence_row(number: int, sentence: Sentence) -> tuple[Any, ...]:
         _json(sentence.tokens),
         _json(sentence.offsets),
         *(None if cell is None else _json(cell) for cell in cells),
+        sentence.start,
     )
 
 

@@ -485,6 +485,7 @@ class Suggester:
                 piece.text,
                 piece.tokens,
                 [[a - piece.start, b - piece.start] for a, b in piece.places],
+                start=piece.start,
             )
             for i, piece in enumerate(pieces)
         ]

@@ -28,7 +28,10 @@ export function requestId() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Who hears of trouble, `tell(kind, how many wait, detail)`, and that a token is asked for. */
+/**
+ * Who hears of trouble, `tell(kind, how many wait, detail)`, and that a token is asked for,
+ * `needsToken(whether there was one)`.
+ */
 export function onTrouble(heard, needsToken) {
   tell = heard;
   closed = needsToken;
@@ -62,7 +65,7 @@ async function answered(path, told) {
   }
   if (answer.ok) return answer;
   const { detail } = await answer.json().catch(() => ({}));
-  if (answer.status === 401) closed();
+  if (answer.status === 401) closed(Boolean(sessionStorage.getItem("token")));
   throw new Refused(answer.status, sentence(detail ?? `the server answers ${answer.status}`));
 }
 

@@ -162,8 +162,9 @@ async function begin() {
 function setUp() {
   takeToken();
   looks.setUp();
-  onTrouble(trouble, () => {
+  onTrouble(trouble, (wrong) => {
     $("door").hidden = false;
+    $("door-said").textContent = wrong ? "Nobody has this token, or not any more: ask whoever runs the project for a new link." : "";
   });
   onChange((told) => told.counts && counted());
   label.setUp({ onAccept: (n) => n % SMALL === 0 && progress.showSmall(), isHere: () => view() === "label" });
