@@ -306,6 +306,35 @@ def test_what_is_entered_survives_a_reload(chromium: Any, shared: Teaching) -> N
         assert page.locator("mark.confirmed").count() == 0
 
 
+def test_without_space_in_the_browser_the_work_goes_on(chromium: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("\n".join(sentences(8)) + "\n")
+    with (
+        Teaching("a.txt", "--labels", "PER,LOC", folder=tmp_path) as server,
+        Tab(chromium, server.url) as one,
+    ):
+        # Every character that there is space for is taken by something else.
+        one.page.evaluate(
+            "let n = 1e7, i = 0; while (n >= 1) try { sessionStorage.setItem(i++, 'x'.repeat(n)) }"
+            " catch { n = Math.floor(n / 2) }"
+        )
+        for _ in range(3):
+            one.hand.label(KEYS)
+        one.hand.press("u")
+        one.hand.idle()
+        assert one.counts()["labelled"] == 2
+        forbidden = one.context.new_page()
+        forbidden.on("pageerror", lambda error: one.faults.append(str(error)))
+        forbidden.add_init_script(
+            "for (const name of ['sessionStorage', 'localStorage'])"
+            " Object.defineProperty(window, name, { get() { throw new DOMException('no') } })"
+        )
+        forbidden.goto(server.url)
+        forbidden.wait_for_selector("body[data-ready]")
+        Hand(forbidden).label(KEYS)
+        forbidden.click("#size")
+        assert one.counts()["labelled"] == 3
+
+
 def test_without_its_server_nothing_is_lost(chromium: Any, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("\n".join(sentences(8)) + "\n")
     server = Teaching("a.txt", "--labels", "PER,LOC", folder=tmp_path)

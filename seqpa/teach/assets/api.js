@@ -4,6 +4,8 @@
 // outbox, which survives a reload, until the server has answered; asked twice, the server answers
 // as the first time and changes nothing.
 
+import { ofTab } from "./storage.js";
+
 const PAUSES = [300, 700, 1500, 3000, 5000]; // milliseconds between tries; the last one repeats
 const AGAIN = new Set([0, 502, 503, 504, 507]); // worth another try: no answer, too busy, disk full
 
@@ -41,15 +43,15 @@ export function onTrouble(heard, needsToken) {
 export function takeToken() {
   const found = /^#token=(.+)$/.exec(location.hash);
   if (!found) return false;
-  sessionStorage.setItem("token", decodeURIComponent(found[1]));
+  ofTab.set("token", decodeURIComponent(found[1]));
   history.replaceState(null, "", location.pathname);
   return true;
 }
 
-export const setToken = (token) => sessionStorage.setItem("token", token);
+export const setToken = (token) => ofTab.set("token", token);
 
 function options(body, more = {}) {
-  const token = sessionStorage.getItem("token");
+  const token = ofTab.get("token");
   const headers = token ? { authorization: `Bearer ${token}` } : {};
   if (body === undefined) return { headers, ...more };
   headers["content-type"] = "application/json";
@@ -65,7 +67,7 @@ async function answered(path, told) {
   }
   if (answer.ok) return answer;
   const { detail } = await answer.json().catch(() => ({}));
-  if (answer.status === 401) closed(Boolean(sessionStorage.getItem("token")));
+  if (answer.status === 401) closed(Boolean(ofTab.get("token")));
   throw new Refused(answer.status, sentence(detail ?? `the server answers ${answer.status}`));
 }
 
@@ -94,12 +96,10 @@ export async function file(path) {
 
 // The outbox
 
-const kept = () => JSON.parse((place && sessionStorage.getItem(place)) || "[]");
+const kept = () => JSON.parse((place && ofTab.get(place)) || "[]");
 
 function keep(entries) {
-  if (!place) return;
-  if (entries.length) sessionStorage.setItem(place, JSON.stringify(entries));
-  else sessionStorage.removeItem(place);
+  if (place) ofTab.set(place, entries.length ? JSON.stringify(entries) : null);
 }
 
 function set(kind, detail = "") {

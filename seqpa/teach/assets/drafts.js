@@ -1,5 +1,7 @@
 // What is entered for a sentence and not yet accepted, kept in the tab's storage over a reload.
 
+import { ofTab } from "./storage.js";
+
 let prefix = "seqpa draft";
 
 export function useProject(project) {
@@ -10,7 +12,7 @@ const name = (sentence) => `${prefix} ${sentence}`;
 
 function read(key) {
   try {
-    return JSON.parse(sessionStorage.getItem(key));
+    return JSON.parse(ofTab.get(key));
   } catch {
     return null;
   }
@@ -23,25 +25,23 @@ export function draftOf(task) {
 }
 
 export function keepDraft(task, draft) {
-  sessionStorage.setItem(name(task.sentence), JSON.stringify({ ...draft, text: task.text }));
+  ofTab.set(name(task.sentence), JSON.stringify({ ...draft, text: task.text }));
 }
 
 export function dropDraft(sentence) {
-  sessionStorage.removeItem(name(sentence));
+  ofTab.set(name(sentence), null);
 }
 
 /** The sentence that this tab was at: a number, or null. */
 export const lastSentence = () => read(`${prefix} at`);
 
 export function setLastSentence(sentence) {
-  if (sentence === null) sessionStorage.removeItem(`${prefix} at`);
-  else sessionStorage.setItem(`${prefix} at`, JSON.stringify(sentence));
+  ofTab.set(`${prefix} at`, sentence === null ? null : JSON.stringify(sentence));
 }
 
 /** Some other text that is being written, and not yet saved. */
-export const keptText = (what) => sessionStorage.getItem(`${prefix} ${what}`);
+export const keptText = (what) => ofTab.get(`${prefix} ${what}`);
 
 export function keepText(what, text) {
-  if (text === null) sessionStorage.removeItem(`${prefix} ${what}`);
-  else sessionStorage.setItem(`${prefix} ${what}`, text);
+  ofTab.set(`${prefix} ${what}`, text);
 }

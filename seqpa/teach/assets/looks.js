@@ -1,24 +1,10 @@
 // Light or dark, and the size of type: as the browser has it, until somebody chooses.
 
+import { ofBrowser } from "./storage.js";
+
 const $ = (id) => document.getElementById(id);
 const THEMES = ["auto", "light", "dark"];
 const SIGNS = { auto: "◐", light: "☀", dark: "☾" };
-
-function kept(name) {
-  try {
-    return localStorage.getItem(`seqpa ${name}`);
-  } catch {
-    return null; // storage is forbidden: nothing is remembered
-  }
-}
-
-function keep(name, value) {
-  try {
-    localStorage.setItem(`seqpa ${name}`, value);
-  } catch {
-    // as above
-  }
-}
 
 function theme(name) {
   if (name === "auto") delete document.documentElement.dataset.theme;
@@ -35,16 +21,17 @@ function size(large) {
 }
 
 export function setUp() {
-  theme(THEMES.includes(kept("theme")) ? kept("theme") : "auto");
-  size(kept("size") === "large");
+  const kept = ofBrowser.get("seqpa theme");
+  theme(THEMES.includes(kept) ? kept : "auto");
+  size(ofBrowser.get("seqpa size") === "large");
   $("theme").addEventListener("click", () => {
     const next = THEMES[(THEMES.indexOf($("theme").value) + 1) % THEMES.length];
-    keep("theme", next);
+    ofBrowser.set("seqpa theme", next);
     theme(next);
   });
   $("size").addEventListener("click", () => {
     const large = !document.documentElement.classList.contains("large");
-    keep("size", large ? "large" : "usual");
+    ofBrowser.set("seqpa size", large ? "large" : "usual");
     size(large);
   });
 }
