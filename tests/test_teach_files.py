@@ -177,6 +177,49 @@ def test_texts_with_and_without_spans(tmp_path: Path) -> None:
     assert full.sentences[0].given == {"spans": [[0, 1, "PER"]]}
 
 
+MIXED = {
+    "a.conll": "Ada\tB-PER\nwon\tO\n\nSo\t_\nit\t_\n\n",
+    "b.conll": "So\t_\nit\t_\n\nAda\tB-PER\nwon\tO\n\n",
+    "a.jsonl": '{"tokens": ["So", "it"]}\n{"tokens": ["Ada", "won"], "labels": ["B-PER", "O"]}\n'
+    '{"tokens": ["So"], "labels": null}\n',
+    "b.jsonl": '{"words": ["Ada", "won"], "ner_tags": ["B-PER", "O"]}\n{"words": ["So", "it"]}\n',
+    "c.jsonl": '{"text": "So it"}\n{"text": "Ada won", "label": [[0, 3, "PER"]]}\n',
+    "d.jsonl": '{"text": "Ada won", "spans": [{"start": 0, "end": 3, "label": "PER"}]}\n'
+    '{"text": "So it"}\n',
+    "e.jsonl": '[{"data": {"text": "So it"}, "annotations": []},\n'
+    '{"data": {"text": "Ada won"}, "annotations": [{"result": [{"value": '
+    '{"start": 0, "end": 3, "labels": ["PER"]}}]}]}]\n',
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_some_sentences_have_labels_and_others_none(tmp_path: Path, name: str) -> None:
+    found = back(MIXED[name].encode(), tmp_path, name)
+    assert (found.kind, found.labels, found.parts) == ("spans", ["PER"], {})
+    given = {" ".join(one.tokens): one.given for one in found.sentences}
+    assert given["Ada won"] == {"spans": [[0, 1, "PER"]]}
+    assert given["So it"] is None
+    assert len(given) == len(found.sentences)
+
+
+def test_what_stands_outside_of_spans_is_no_gap(tmp_path: Path) -> None:
+    found = back(b"Ada\tB-PER\nwon\t_\n\nSo\t_\n\n", tmp_path, "a.conll")
+    assert [one.given for one in found.sentences] == [{"spans": [[0, 1, "PER"]]}, {"spans": []}]
+
+
+def test_labels_of_some_tokens(tmp_path: Path) -> None:
+    """Where a span begins or ends beside a token without a label is not known."""
+    labels = ["B-PER", "O", "B-PER", "?", "O", "?", "I-LOC", "O", "B-LOC", "I-LOC"]
+    rows = "".join(f"w{i}\t{label}\n" for i, label in enumerate(labels))
+    found = back(rows.encode(), tmp_path, "a.conll", unlabelled="?")
+    assert found.sentences[0].given == {"spans": [[0, 1, "PER"], [8, 10, "LOC"]]}
+    pieces = [[0, 1, "PER"], [1, 2, None], [4, 5, None], [7, 8, None], [8, 10, "LOC"]]
+    assert found.parts == {0: pieces}
+    found = back(b"a\tX\nb\t_\nc\tY\n", tmp_path, "b.conll")
+    assert (found.kind, found.sentences[0].given) == ("tokens", {"labels": ["X", None, "Y"]})
+    assert found.parts == {0: [[0, 1, "X"], [2, 3, "Y"]]}
+
+
 def test_what_is_not_finished_is_left_out_and_counted() -> None:
     one = Sentence(0, "a", 0, "Ada won", ["Ada", "won"], [[0, 3], [4, 7]])
     for format in ("conll", "conllu", "jsonl", "huggingface"):

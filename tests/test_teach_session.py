@@ -670,6 +670,22 @@ def test_labels_in_the_files_count_as_is_said(tmp_path: Path, given: str) -> Non
     session.close()
 
 
+def test_what_the_files_leave_open_is_left_to_be_labelled(tmp_path: Path) -> None:
+    path = conll(tmp_path, "Ada/B-PER won/O", "Ada/B-PER saw/_ Rome/_", "So/_ it/_")
+    session = Session(create(tmp_path / "a.seqpa", [path]), background=False)
+    counts = session.views.counts()
+    assert (counts["labelled"], counts["unfinished"], counts["open"]) == (1, 0, 2)
+    assert counts["clock"] == 1  # nothing of the second is known: Ada may go on in the next word
+    session.close()
+    path = conll(tmp_path, "Ada/B-PER won/O", "So/O Ada/_", "So/_ it/_")
+    session = Session(create(tmp_path / "b.seqpa", [path]), background=False)
+    counts = session.views.counts()
+    assert (counts["labelled"], counts["unfinished"], counts["clock"]) == (1, 1, 2)
+    task = session.sentence("ann", 1)
+    assert (task["confirmed"], task["labelled"]) == ([[0, 1, None]], None)
+    session.close()
+
+
 def test_labels_that_are_gone_over_stay_where_nothing_is_confirmed(tmp_path: Path) -> None:
     path = conll(tmp_path, "Ada/B-PER saw/O Rome/B-LOC and/O New/B-LOC York/I-LOC", "So/O it/O")
     store = create(tmp_path / "b.seqpa", [path], given="proposed")

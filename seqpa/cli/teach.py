@@ -130,6 +130,13 @@ def teach(
     label: Annotated[
         str | None, typer.Option(help="The column that has labels; of CoNLL-U, the field.")
     ] = None,
+    unlabelled: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MARK",
+            help="What stands in columns in place of a label that is not known; _ unasked.",
+        ),
+    ] = None,
     encoding: Annotated[str | None, typer.Option(help="Of the files.")] = None,
     language: Annotated[
         str, typer.Option(help="How text is cut: english, german, french, spanish, any.")
@@ -300,6 +307,7 @@ def teach(
                 label=label,
                 encoding=encoding,
                 language=language,
+                unlabelled=unlabelled,
                 on_read=on_read,
             )
         screen().note(f"made the project {store.path}: {_content(store.meta(), sizes[-1])}")

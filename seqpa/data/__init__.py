@@ -198,6 +198,7 @@ def read_chunks(
     keep_layout: bool = False,
     chunk_bytes: int = CHUNK_BYTES,
     pool: dict[str, str] | None = None,
+    gaps: bool = False,
 ) -> Iterator[Corpus]:
     """Read as `read` does, piece by piece and in constant memory.
 
@@ -213,6 +214,8 @@ max_sentence_tokens, weight
         About so much text makes one chunk.
     pool : dict, optional
         Equal strings of a chunk are one object; through a common pool, those of all chunks.
+    gaps : bool
+        Of jsonl and spans: whether labels may be missing; they are None.
 
     Yields
     ------
@@ -251,6 +254,7 @@ max_sentence_tokens, weight
             keep_layout,
             chunk_bytes,
             pool,
+            gaps,
         ):
             if len(names) > 1 and len(corpus):  # no document goes on in the next file
                 own = np.zeros(len(corpus), np.int64)
@@ -308,6 +312,7 @@ def _read_one(
     keep_layout: bool,
     chunk_bytes: int,
     pool: dict[str, str] | None,
+    gaps: bool,
 ) -> Iterator[Corpus]:
     reading = LabelReading(source_name(path), scheme, labels)
     follow = with_labels and (scheme is not None or labels == "strict")
@@ -331,7 +336,7 @@ def _read_one(
         limits = Limits(max_sentence_tokens)
         strict = labels == "strict"
         reader = _reader(
-            format, columns, label, with_labels, strict, tokenizer, language, layout, limits
+            format, columns, label, with_labels, strict, tokenizer, language, layout, limits, gaps
         )
         blocks = read_blocks(path, encoding, reader.cut, chunk_bytes, limits)
         parse = reader.parse
@@ -482,6 +487,7 @@ def _reader(
     language: str,
     keep_layout: bool,
     limits: Limits,
+    gaps: bool = False,
 ) -> Reader:
     if format == "text":
         if with_labels:
@@ -503,13 +509,13 @@ def _reader(
     if format == "spans":
         from seqpa.data.spans import SpansReader
 
-        return SpansReader(with_labels, language, keep_layout, limits)
+        return SpansReader(with_labels, language, keep_layout, limits, gaps)
     from seqpa.data.columns import Columns
 
     if format == "jsonl":
         from seqpa.data.json_tags import TagsReader
 
-        return TagsReader.planned(columns, label, with_labels, keep_layout, limits)
+        return TagsReader.planned(columns, label, with_labels, keep_layout, limits, gaps)
     names = ("word", "label") if columns is None else columns
     plan = Columns.checked(names, label or "label", with_labels)
     if format == "slash":

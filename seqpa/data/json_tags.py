@@ -43,6 +43,8 @@ class TagsReader:
         Whether the corpora keep what a tagged copy needs.
     limits : Limits, optional
         How long a sentence may be.
+    gaps : bool
+        Whether labels may be missing: they are None.
 
     Examples
     --------
@@ -61,8 +63,10 @@ class TagsReader:
         labels: bool = True,
         keep_layout: bool = False,
         limits: Limits | None = None,
+        gaps: bool = False,
     ) -> None:
-        self._reader = JsonReader(columns, labels, keep_layout, limits)
+        self._reader = JsonReader(columns, labels, keep_layout, limits, gaps)
+        self._gaps = gaps
         self._label = None if label == "label" else label
         self._labels = labels
         self._names: list[str] | None = None
@@ -76,6 +80,7 @@ class TagsReader:
         labels: bool = True,
         keep_layout: bool = False,
         limits: Limits | None = None,
+        gaps: bool = False,
     ) -> TagsReader:
         """A reader for columns and a label as a configuration names them.
 
@@ -85,7 +90,7 @@ class TagsReader:
             The cells of a token; the word and its label if None.
         label : str or None
             One of the cells, or else a key of the sentence.
-        labels, keep_layout : bool
+        labels, keep_layout, gaps : bool
             As for the class.
         limits : Limits, optional
             As for the class.
@@ -97,10 +102,10 @@ class TagsReader:
         names = ("word", "label") if columns is None else columns
         if label is None or Columns.checked(names, label, False).label is not None:
             plan = Columns.checked(names, label or "label", labels)
-            return cls(plan, None, labels, keep_layout, limits)
+            return cls(plan, None, labels, keep_layout, limits, gaps)
         cells = [name for name in names if name != "label"]
         plan = Columns.checked([*cells, label], label, labels)
-        return cls(plan, label, labels, keep_layout, limits)
+        return cls(plan, label, labels, keep_layout, limits, gaps)
 
     def parse(self, block: Block, pool: dict[str, str]) -> Corpus:
         """The sentences of a block; equal strings become one object through ``pool``."""
@@ -143,16 +148,22 @@ class TagsReader:
             values = sentence[key]
             if not isinstance(values, list):
                 raise SeqpaError(f"{key!r} is no list of labels: {values!r}")
-            found["labels"] = label_texts(values, self._names_for(values, names, key, source))
+            known = [value for value in values if value is not None or not self._gaps]
+            texts = iter(label_texts(known, self._names_for(known, names, key, source)))
+            gaps = self._gaps
+            found["labels"] = [None if x is None and gaps else next(texts) for x in values]
         return json.dumps(found, ensure_ascii=False)
 
     def _key(self, sentence: dict[str, Any]) -> str | None:
         if self._label is not None:
+            if self._label not in sentence and self._gaps:
+                return None
             if self._label not in sentence:
                 listed = ", ".join(map(repr, sentence))
                 raise SeqpaError(f"there is no {self._label!r} (label), only {listed}")
             return self._label
-        return next((key for key in ("labels", *LABELS) if key in sentence), None)
+        found = next((key for key in ("labels", *LABELS) if key in sentence), None)
+        return None if found and sentence[found] is None and self._gaps else found
 
     def _names_for(
         self, values: list[Any], own: list[str] | None, key: str, source: str

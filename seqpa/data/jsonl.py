@@ -63,6 +63,8 @@ class JsonReader:
         Whether the corpora keep what a tagged copy needs.
     limits : Limits, optional
         How long a sentence may be.
+    gaps : bool
+        Whether labels may be missing: they are None.
 
     Examples
     --------
@@ -81,9 +83,11 @@ class JsonReader:
         labels: bool = True,
         keep_layout: bool = False,
         limits: Limits | None = None,
+        gaps: bool = False,
     ) -> None:
         self._columns = columns
         self._labels = labels
+        self._gaps = gaps
         self._keep_layout = keep_layout
         self._limits = limits or Limits()
         self._document: Any = None
@@ -133,11 +137,16 @@ class JsonReader:
         rows = [row for row, _ in split]
         if not self._labels:
             return rows, []
-        labels = sentence.get("labels", [label for _, label in split])
+        own = [label for _, label in split]
+        labels = sentence.get("labels", own)
+        if labels is None and self._gaps:
+            labels = own
         if not isinstance(labels, list) or len(labels) != len(rows):
             count = len(labels) if isinstance(labels, list) else "no list of"
             raise SeqpaError(f"{len(rows)} tokens but {count} labels")
         for position, label in enumerate(labels):
+            if label is None and self._gaps:
+                continue
             if not isinstance(label, str) or not label:
                 raise SeqpaError(f'token {position + 1} has no label; give one in "labels"')
         return rows, labels

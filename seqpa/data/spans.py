@@ -25,7 +25,7 @@ import warnings
 from bisect import bisect_left, bisect_right
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -44,6 +44,7 @@ _STARTS = ("start", "start_offset", "start_char", "startOffset")
 _ENDS = ("end", "end_offset", "end_char", "endOffset")
 _LABELS = ("label", "entity_group", "entity", "type", "labels")
 _SCHEME = "iob2"
+_GAP = cast("str", None)  # a label that is not known
 # A string of JSON, which may hold brackets, or a bracket.
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')
 
@@ -60,6 +61,8 @@ class Annotated:
         In characters.
     tokens : list of (start, end) or None
         Where the tokens are, if that was said.
+    labelled : bool
+        Whether it was said which spans there are, or that there are none.
     origin : (str, int) or None
         The document that the text is from, and where it begins there, if ``meta`` says that.
     """
@@ -67,6 +70,7 @@ class Annotated:
     text: str
     spans: list[tuple[int, int, str]]
     tokens: list[Place] | None = None
+    labelled: bool = True
     origin: tuple[str, int] | None = None
 
 
@@ -112,6 +116,8 @@ class SpansReader:
         Whether the corpora keep the texts and where their tokens are.
     limits : Limits, optional
         How long a sentence may be.
+    gaps : bool
+        Whether texts may come without spans: the labels of their tokens are None.
 
     Examples
     --------
@@ -128,9 +134,11 @@ class SpansReader:
         language: str = "english",
         keep_layout: bool = False,
         limits: Limits | None = None,
+        gaps: bool = False,
     ) -> None:
         language_of(language)
         self._labels = labels
+        self._gaps = gaps
         self._language = language
         self._keep_layout = keep_layout
         self._limits = limits or Limits()
@@ -171,12 +179,13 @@ class SpansReader:
         self._source = block.source
         for index, value in self._objects(block):
             try:
-                found = annotated(value, self._labels)
+                found = annotated(value, self._labels and not self._gaps)
                 if found is None:
                     continue
                 for sentence in self._sentences(found):
                     spans = self._odd.aligned(found, sentence, block, index)
-                    labels += write_spans(spans, len(sentence), _SCHEME)
+                    own = write_spans(spans, len(sentence), _SCHEME)
+                    labels += own if found.labelled else [_GAP] * len(sentence)
                     cut = [found.text[start:end] for start, end in sentence]
                     words += map(pool.setdefault, cut, cut)
                     lengths.append(len(sentence))
@@ -318,12 +327,12 @@ def annotated(value: Any, with_spans: bool = True) -> Annotated | None:
             return None  # nobody has annotated it, or somebody skipped it
     if not isinstance(text, str):
         raise SeqpaError(f"there is no text ({', '.join(_TEXTS)}) in it: {_short(value)}")
-    if raw is None:
-        if with_spans:
-            raise SeqpaError(f"there are no spans ({', '.join(_SPANS)}) in it: {_short(value)}")
-        raw = []
-    spans = [span for item in raw if (span := _span(item, text)) is not None]
-    return Annotated(text, spans, _tokens(value.get("tokens"), text), _origin(value.get("meta")))
+    if raw is None and with_spans:
+        raise SeqpaError(f"there are no spans ({', '.join(_SPANS)}) in it: {_short(value)}")
+    labelled = raw is not None
+    spans = [span for item in raw or () if (span := _span(item, text)) is not None]
+    places = _tokens(value.get("tokens"), text)
+    return Annotated(text, spans, places, labelled, _origin(value.get("meta")))
 
 
 def _origin(meta: Any) -> tuple[str, int] | None:

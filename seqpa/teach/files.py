@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -29,13 +29,13 @@ from seqpa.data.jsonl import JsonLayout
 from seqpa.data.markup import LabelledText, labelled_texts, spacy_record
 from seqpa.data.names import LABELS
 from seqpa.data.recognise import look_at
-from seqpa.data.spans import SpansLayout, annotated
+from seqpa.data.spans import SpansLayout
 from seqpa.data.survey import guess_columns
 from seqpa.data.teach_project import label_column
 from seqpa.data.text import TextLayout
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.files import write_atomically
-from seqpa.schemes import check_scheme, marks_spans, spans
+from seqpa.schemes import OUTSIDE, check_scheme, marks_spans, spans
 from seqpa.teach.store import Sentence
 
 # What `export` writes, and the ending of such a file.
@@ -50,6 +50,7 @@ EXPORTS = {
 # Cells of CoNLL-U that are no fields: the lines before a token, and those behind the last one.
 BEFORE, AFTER = "#before", "#after"
 _NER = "NER="
+_BLANK = "_"  # in columns, what many write where there is nothing
 # What is between words, where it is not one space, with the signs of UDPipe.
 _SPACES = "SpacesAfter="
 _SIGNS = {"\\s": " ", "\\t": "\t", "\\r": "\r", "\\n": "\n", "\\p": "|", "\\\\": "\\"}
@@ -73,12 +74,17 @@ class Imported(NamedTuple):
     names : list of str
         What the cells of ``Sentence.columns`` are called. Keep them with the project: `export`
         asks for them.
+    parts : dict of int to list
+        Of sentences of which only some tokens have labels, what these are: ``[start, end, label or
+        None]``, None being outside of any span. Spans that may go on in tokens without a label are
+        left out.
     """
 
     kind: str
     labels: list[str]
     sentences: list[Sentence]
     names: list[str]
+    parts: dict[int, list[list[Any]]]
 
 
 class Exported(NamedTuple):
@@ -127,6 +133,7 @@ def read_sentences(
     label: str | None = None,
     encoding: str | None = None,
     language: str = "english",
+    unlabelled: str | None = None,
 ) -> Imported:
     """The sentences of files, with the labels that they have.
 
@@ -140,6 +147,9 @@ def read_sentences(
         As `seqpa.data.read` has them; by default found by looking.
     language : str
         Of text, whose words and sentences the built-in tokenizer finds.
+    unlabelled : str, optional
+        What stands in columns in place of a label that is not known; by default ``_``, unless that
+        is what stands outside of spans.
 
     Returns
     -------
@@ -157,7 +167,7 @@ def read_sentences(
     raw: list[_Raw] = []
     names: list[str] | None = None
     for path in paths:
-        own, found = _read_file(path, kind, format, columns, label, encoding, language)
+        own, found = _read_file(path, kind, format, columns, label, encoding, language, unlabelled)
         if names is not None and own != names:
             told = " and ".join(", ".join(["word", *some]) for some in (names, own))
             raise SeqpaError(f"{path}: has other columns than the files before it: {told}")
@@ -170,9 +180,12 @@ def read_sentences(
         kind = "tokens" if seen and not marks_spans(seen) else "spans"
     counts: dict[str, int] = {}
     sentences = []
+    parts: dict[int, list[list[Any]]] = {}
     positions: dict[str, int] = {}
     for number, one in enumerate(raw):
         given = _given(one.labels, kind)
+        if given is not None and None in (one.labels or ()):
+            parts[number] = _pieces(one.labels or [], kind)
         for name in _names_in(given):
             counts[name] = counts.get(name, 0) + 1
         position = positions.get(one.document, 0)
@@ -185,7 +198,7 @@ def read_sentences(
             )
         )  # fmt: skip
     labels = sorted(counts, key=lambda name: (-counts[name], name))
-    return Imported(kind, labels, sentences, names or [])
+    return Imported(kind, labels, sentences, names or [], parts)
 
 
 def _given(labels: list[str | None] | None, kind: str) -> Annotation | None:
@@ -193,10 +206,28 @@ def _given(labels: list[str | None] | None, kind: str) -> Annotation | None:
         return None
     if kind == "tokens":
         return {"labels": list(labels)}
-    if None in labels:
-        return None  # where a span begins or ends is known of whole sentences only
-    found = spans(cast("list[str]", labels))
-    return {"spans": [[start, end, name or "SPAN"] for name, start, end in found]}
+    return {"spans": [piece for piece in _pieces(labels, kind) if piece[2] is not None]}
+
+
+def _pieces(labels: Sequence[str | None], kind: str) -> list[list[Any]]:
+    """What is known where some tokens have no label."""
+    if kind == "tokens":
+        return [[i, i + 1, name] for i, name in enumerate(labels) if name is not None]
+    found: list[list[Any]] = []
+    begin = 0
+    for known, run in groupby(labels, lambda label: label is not None):
+        own = list(run)
+        end = begin + len(own)
+        if known:
+            inside = [True] * len(own)
+            for name, a, b in spans(cast("list[str]", own)):
+                inside[a:b] = [False] * (b - a)
+                # Beside a token without a label it may be longer.
+                if (a > 0 or begin == 0) and (b < len(own) or end == len(labels)):
+                    found.append([begin + a, begin + b, name or "SPAN"])
+            found += [[begin + i, begin + i + 1, None] for i, out in enumerate(inside) if out]
+        begin = end
+    return sorted(found, key=lambda piece: piece[0])
 
 
 def _names_in(annotation: Annotation | None) -> list[str]:
@@ -215,6 +246,7 @@ def _read_file(
     label: str | None,
     encoding: str | None,
     language: str,
+    unlabelled: str | None,
 ) -> tuple[list[str], list[_Raw]]:
     seen = look_at(path, encoding)
     chosen = format or seen.format
@@ -231,8 +263,6 @@ def _read_file(
         label = label or "upos"
         own = [name for name in FIELDS[1:] if name not in label.split("+")]
         labelled = _has_upos(path, seen.encoding, label)
-    elif chosen in ("jsonl", "spans"):
-        labelled = _has_labels(path, chosen, seen.encoding)
     chunks = read_chunks(
         path,
         chosen,
@@ -242,6 +272,7 @@ def _read_file(
         with_labels=labelled,
         language=language,
         keep_layout=chosen not in ("parquet", "nltk"),
+        gaps=True,
     )
     names: list[str] = []
     found: list[_Raw] = []
@@ -252,7 +283,23 @@ def _read_file(
         texts += len(corpus.layout.texts) if isinstance(corpus.layout, SpansLayout) else 0
     if chosen == "conllu":
         return _finish_conllu(names, found, kind, label or "upos")
-    return names, found
+    return names, _with_gaps(found, unlabelled)
+
+
+def _with_gaps(raw: list[_Raw], mark: str | None) -> list[_Raw]:
+    """None in place of labels that are not known."""
+    known: str | None = None
+    if mark is None:
+        mark = _BLANK
+        seen = {x for one in raw for x in one.labels or () if x is not None and x != mark}
+        if marks_spans(seen) and OUTSIDE not in seen:
+            known = OUTSIDE
+    return [
+        replace(one, labels=[known if x == mark else x for x in one.labels])
+        if one.labels and mark in one.labels
+        else one
+        for one in raw
+    ]
 
 
 def _sentences(corpus: Corpus, path: str, texts_before: int) -> Iterator[_Raw]:
@@ -445,32 +492,6 @@ def _has_upos(path: str | Path, encoding: str, label: str) -> bool:
     fields = read_chunks(path, "conllu", ["word", FIELDS[at]], "feats" if at != 5 else "upos",
                          encoding=encoding, with_labels=False)  # fmt: skip
     return any({*chunk.columns[1]} - {"_", ""} for chunk in fields)
-
-
-def _has_labels(path: str | Path, format: str, encoding: str) -> bool:
-    """Whether the first sentence of JSON has labels."""
-    from seqpa.data.source import after_last_line, read_blocks
-
-    for block in read_blocks(path, encoding, after_last_line):
-        for line in block.lines:
-            try:
-                value = json.loads(line.strip().rstrip(",").lstrip("[") or "null")
-            except (ValueError, RecursionError):
-                return True  # its reader knows better
-            if not isinstance(value, (dict, list)) or not value:
-                continue
-            if format == "spans":
-                try:
-                    return annotated(value) is not None or "annotations" in value
-                except SeqpaError:
-                    return False
-            tokens = value.get("tokens") if isinstance(value, dict) else None
-            if isinstance(tokens, list) and tokens and isinstance(tokens[0], dict):
-                return "label" in tokens[0] or any(name in value for name in LABELS)
-            if not isinstance(value, dict) or set(value) <= {"names", "label_names", "label_list"}:
-                continue
-            return any(name in value for name in LABELS)
-    return False
 
 
 # Out

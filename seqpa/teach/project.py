@@ -133,7 +133,7 @@ def create(
     on_read : function of int
         Told how many sentences were read, before they are written.
     **reading : object
-        As `read_sentences` has them: format, columns, label, encoding, language.
+        As `read_sentences` has them: format, columns, label, encoding, language, unlabelled.
 
     Returns
     -------
@@ -166,7 +166,8 @@ def create(
     if not own:
         raise SeqpaError("there are no labels yet: say which, for example --labels PER,ORG,LOC")
     LabelSet(own)  # names that cannot be are told before anything is made
-    with_labels = sum(one.given is not None for one in found.sentences)
+    parts = found.parts
+    with_labels = sum(one.given is not None and one.id not in parts for one in found.sentences)
     if given == "auto":
         given = "labelled" if with_labels < len(found.sentences) else "proposed"
     meta = {
@@ -188,7 +189,12 @@ def create(
         events = [
             Event("accept", FILE, time_of, {"why": "given"}, one.id, one.given)
             for one in found.sentences
-            if one.given is not None and one.tokens
+            if one.given is not None and one.tokens and one.id not in parts
+        ]
+        events += [
+            Event("partial", FILE, time_of, {"confirmed": pieces}, number)
+            for number, pieces in parts.items()
+            if pieces
         ]
     return Store.create(path, meta, found.sentences, blobs, events)
 

@@ -172,7 +172,7 @@ def read_gold(paths: Sequence[Any], kind: str | None = None, **reading: Any) -> 
     found = read_sentences(paths, kind, **reading)
     whole = [one for one in found.sentences if one.tokens]
     for one in whole:
-        if one.given is None or None in one.given.get("labels", ()):
+        if one.given is None or one.id in found.parts:
             raise SeqpaError(
                 f"{one.document}: sentence {one.position + 1} is not labelled: to play the "
                 "annotator, all labels must be known"
