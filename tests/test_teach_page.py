@@ -165,6 +165,8 @@ def test_a_whole_session_by_keyboard(chromium: Any, tmp_path: Path) -> None:
         one.save(tmp_path / "out.jsonl", "jsonl")
         told = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
         assert len(told) == kept["labelled"]
+        left = kept["sentences"] - kept["labelled"]
+        one.said(f"{kept['labelled']} sentences; {left} that are not labelled")
         one.save(tmp_path / "out.conll", "conll")
         exported = read(tmp_path / "out.conll")
         assert sum(labels.count("B-PER") for labels in exported.y) > 20

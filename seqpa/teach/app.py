@@ -227,9 +227,12 @@ def _add_routes(app: FastAPI, routes: _Routes) -> None:
     async def export(request: Request) -> Response:
         format = request.query_params.get("format", "conll")
         parts = request.query_params.get("parts", "") == "yes"
-        name, data = await _done(session.views.export, format, parts=parts)
-        told = f"attachment; filename*=UTF-8''{quote(name)}"
-        headers = {**_HIDDEN, "content-disposition": told}
+        name, data, told = await _done(session.views.export, format, parts=parts)
+        headers = {
+            **_HIDDEN,
+            "content-disposition": f"attachment; filename*=UTF-8''{quote(name)}",
+            "x-exported": f"{told.sentences}, {told.left_out}",
+        }
         return Response(data, headers=headers, media_type="application/octet-stream")
 
     @app.post("/api/release")

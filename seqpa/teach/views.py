@@ -13,7 +13,7 @@ from seqpa.sequence.select import STRATEGIES
 from seqpa.teach.browse import Browser
 from seqpa.teach.desk import Desk
 from seqpa.teach.events import State
-from seqpa.teach.files import EXPORTS, rendered
+from seqpa.teach.files import EXPORTS, Exported, rendered
 from seqpa.teach.learning import Learned
 from seqpa.teach.ledger import Answer
 from seqpa.teach.progress import progress
@@ -200,7 +200,7 @@ class Views:
         own = ("spacy", "docbin") if self.project.kind == "tokens" else ()
         return [name for name in EXPORTS if name not in own]
 
-    def export(self, format: str, parts: bool = False) -> tuple[str, bytes]:
+    def export(self, format: str, parts: bool = False) -> tuple[str, bytes, Exported]:
         """What is labelled, as a file.
 
         Parameters
@@ -214,12 +214,14 @@ class Views:
         name : str
             Of the file.
         data : bytes
+        told : Exported
+            What is in it, and what was left out.
         """
         with self._lock:
             entries = self.entries(parts)
         own = self.project
-        data, _ = rendered(entries, own.kind, format, own.names, label=own.label)
-        return self.name + EXPORTS[format], data
+        data, told = rendered(entries, own.kind, format, own.names, label=own.label)
+        return self.name + EXPORTS[format], data, told
 
     def entries(self, parts: bool = False) -> list[tuple[Sentence, Answer | None]]:
         """All sentences, with the labels that count.

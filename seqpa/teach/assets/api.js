@@ -87,11 +87,12 @@ export function leave(path, body) {
   return fetch(path, options(body, { keepalive: true })).then((answer) => answer.ok, () => false);
 }
 
-/** A file, and the name under which it is to be saved. */
+/** A file, the name under which it is to be saved, how many sentences it has and how many not. */
 export async function file(path) {
   const answer = await answered(path, options());
   const named = /filename\*=UTF-8''([^;]+)/i.exec(answer.headers.get("content-disposition") ?? "");
-  return { blob: await answer.blob(), name: named ? decodeURIComponent(named[1]) : "export" };
+  const [sentences, left] = (answer.headers.get("x-exported") ?? "").split(", ").map(Number);
+  return { blob: await answer.blob(), name: named ? decodeURIComponent(named[1]) : "export", sentences, left };
 }
 
 // The outbox

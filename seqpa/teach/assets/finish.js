@@ -5,7 +5,7 @@ import { meter } from "./charts.js";
 import { node } from "./node.js";
 import { askAnew } from "./label.js";
 import { learn, onChange, project } from "./project.js";
-import { percent, say } from "./say.js";
+import { count, percent, say } from "./say.js";
 
 const $ = (id) => document.getElementById(id);
 const NAMES = {
@@ -65,14 +65,15 @@ async function watch() {
 
 async function save(format) {
   try {
-    const { blob, name } = await file(`/api/export?format=${encodeURIComponent(format)}${$("parts").checked ? "&parts=yes" : ""}`);
+    const { blob, name, sentences, left } = await file(`/api/export?format=${encodeURIComponent(format)}${$("parts").checked ? "&parts=yes" : ""}`);
     const address = URL.createObjectURL(blob);
     const link = node("a", { href: address, download: name });
     document.body.append(link);
     link.click();
     link.remove();
     setTimeout(() => URL.revokeObjectURL(address), 10_000);
-    say(`${name} is saved.`);
+    const rest = left ? `; ${left.toLocaleString("en")} that are not labelled, or not all of whose words are, were left out` : "";
+    say(`${name} is saved: ${count(sentences, "sentence")}${rest}.`);
   } catch (error) {
     say(error.message, true);
   }
