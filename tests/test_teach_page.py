@@ -496,6 +496,9 @@ def test_right_to_left_and_one_label_a_word(chromium: Any, tmp_path: Path) -> No
         hand.press("Enter")
         hand.idle()
         assert one.counts()["labelled"] == 1
+        one.said("words have no label")
+        one.save(tmp_path / "out.conllu", "conllu")
+        one.said("0 sentences; 2 that are not labelled, or not all of whose words are")
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])

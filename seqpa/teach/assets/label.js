@@ -282,6 +282,7 @@ export const accept = (event) => once(async () => {
   if (!task) return;
   const mine = task;
   const inPart = isPart() && !event?.shiftKey;
+  const left = inPart ? 0 : (shown.labels ?? []).filter((label) => label === null).length;
   const spent = effort.take();
   const about = { sentence: mine.sentence, ...spent, clock: mine.clock };
   let told;
@@ -298,7 +299,8 @@ export const accept = (event) => once(async () => {
   show(told.task);
   const wrong = told.taught?.wrong_tokens ?? 0;
   const right = inPart ? "Confirmed; the rest is left to the model." : "Accepted as the model had it.";
-  say(wrong ? `Learned: ${count(wrong, "word")} the model had otherwise.` : right);
+  const learned = wrong ? `Learned: ${count(wrong, "word")} the model had otherwise.` : right;
+  say(left ? `${count(left, "word has", "words have")} no label: the sentence is learned from, but is in no export until all have one.` : learned);
   accepted += 1;
   afterAccept(accepted);
 });
