@@ -449,13 +449,20 @@ def test_two_people_and_what_they_see_differently(chromium: Any, tmp_path: Path)
         page.wait_for_selector("#door:not([hidden])")
         assert not page.is_visible("main")
         assert not page.is_visible("#door-said")
-        page.fill("#token", "of yesterday")
+        page.fill("#token", "of yesterday, Zoë’s")
         page.click("#door button")
         page.wait_for_selector("#door-said:has-text('Nobody has this token')")
-        page.fill("#token", server.link.partition("#token=")[2])
+        page.fill("#token", f" {server.link} ")  # the link will do as well
         page.click("#door button")
         page.wait_for_selector("body[data-ready]")
         assert page.inner_text("#user") == "ann"
+        # A token that is not valid any more: what was entered waits for another one.
+        page.evaluate("sessionStorage.setItem('token', 'of yesterday')")
+        page.press("#sentence", "s")
+        page.wait_for_selector("#said:has-text('What you entered is kept')")
+        page.fill("#token", server.link.partition("#token=")[2])
+        page.click("#door button")
+        page.wait_for_selector("#said:has-text('1 change from before')")
         context.close()
 
 

@@ -48,7 +48,8 @@ export function takeToken() {
   return true;
 }
 
-export const setToken = (token) => ofTab.set("token", token);
+/** Take a token, or the link that bears it; a header can have no other signs. */
+export const setToken = (told) => ofTab.set("token", told.replace(/^.*#token=/, "").replace(/[^!-~]/g, ""));
 
 function options(body, more = {}) {
   const token = ofTab.get("token");
@@ -67,7 +68,10 @@ async function answered(path, told) {
   }
   if (answer.ok) return answer;
   const { detail } = await answer.json().catch(() => ({}));
-  if (answer.status === 401) closed(Boolean(ofTab.get("token")));
+  if (answer.status === 401) {
+    closed(Boolean(ofTab.get("token")));
+    throw new Refused(401, "Say first who you are, above. What you entered is kept until then.");
+  }
   throw new Refused(answer.status, sentence(detail ?? `the server answers ${answer.status}`));
 }
 
