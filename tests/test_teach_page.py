@@ -576,6 +576,31 @@ def test_a_box_for_names_that_is_opened_again_at_once_stays_open(
         one.hand.press("Escape")
 
 
+def test_hundreds_of_labels(chromium: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("\n".join(sentences(4)) + "\n")
+    names = [f"Kind{i}" for i in range(300)]
+    with (
+        Teaching("a.txt", "--labels", ",".join(names), folder=tmp_path) as server,
+        Tab(chromium, server.url) as one,
+    ):
+        page = one.page
+        # What is below the labels is in sight without scrolling.
+        high = page.viewport_size["height"]
+        assert page.locator("#accept").bounding_box()["y"] < high
+        options = "document.querySelectorAll('#label-list option').length"
+        assert page.evaluate(options) == 0  # made when they are asked for
+        one.hand.press("n")
+        page.wait_for_selector("#labels-dialog[open]")
+        assert page.evaluate(options) < 20 * len(names)  # and not each label with all others
+        merge = page.get_by_label("Merge Kind7 into", exact=True)
+        merge.focus()
+        assert merge.locator("option").count() == len(names)
+        merge.select_option("Kind9")
+        page.get_by_text("Kind7 is Kind9 now.").wait_for()
+        found = [label["name"] for label in one.ask("/api/project")["labels"]]
+        assert found == [name for name in names if name != "Kind7"]
+
+
 def test_only_unsure_words_are_asked_for(chromium: Any, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("\n".join(sentences(80)) + "\n")
     arguments = ("a.txt", "--labels", "PER,LOC", "--project", "a.seqpa", "--confirm", "unsure")

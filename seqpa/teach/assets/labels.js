@@ -51,9 +51,15 @@ function row(label) {
   colour.addEventListener("change", () => {
     change({ action: "recolour", name: label.name, colour: colour.value }, `${label.name} is ${colour.value}.`);
   });
-  const others = project.labels.filter((one) => one !== label);
-  const merge = node("select", { "aria-label": `Merge ${label.name} into`, disabled: !others.length },
-    node("option", { value: "" }, "merge into…"), ...others.map((one) => node("option", { value: one.name }, one.name)));
+  const merge = node("select", { "aria-label": `Merge ${label.name} into`, disabled: project.labels.length < 2 },
+    node("option", { value: "" }, "merge into…"));
+  // All others, as soon as they may be looked at: of hundreds of labels, each with all others is too much.
+  const fill = () => {
+    if (merge.options.length > 1) return;
+    const others = project.labels.filter((one) => one.name !== label.name);
+    merge.append(...others.map((one) => node("option", { value: one.name }, one.name)));
+  };
+  for (const sign of ["focus", "pointerenter", "pointerdown"]) merge.addEventListener(sign, fill);
   merge.addEventListener("change", () => {
     if (merge.value) change({ action: "merge", old: label.name, into: merge.value }, `${label.name} is ${merge.value} now.`);
   });
@@ -78,7 +84,7 @@ export async function openLabels() {
 }
 
 export function setUp() {
-  onChange((news) => news.labels && show());
+  onChange((news) => news.labels && $("labels-dialog").open && show());
   $("new-label-form").addEventListener("submit", async (event) => {
     event.preventDefault();
     const name = $("new-label").value.trim();
