@@ -17,7 +17,14 @@ from hypothesis import strategies as st
 from seqpa import SequenceTagger
 from seqpa.data import FORMATS, Corpus, read, read_chunks, write_tagged
 from seqpa.data.frames import from_table
-from seqpa.data.markup import brackets, coloured, huggingface_record, labelled_texts, spacy_record
+from seqpa.data.markup import (
+    LabelledText,
+    brackets,
+    coloured,
+    huggingface_record,
+    labelled_texts,
+    spacy_record,
+)
 from seqpa.data.recognise import look_at, recognise
 from seqpa.errors import SeqpaError, SeqpaWarning
 from seqpa.schemes import convert
@@ -459,7 +466,7 @@ def test_brackets_colours_and_offsets(tmp_path: Path) -> None:
     write_tagged(out, [(chunk, labels, {"confidence": ["1"] * 8})], format="spans")
     first = json.loads(out.read_text().split("\n")[0])
     assert first["ents"] == [{"start": 0, "end": 8, "label": "PER"}]
-    assert first["confidence"] == ["1"] * 4
+    assert first["confidence"] == ["1", None, "1", None, "1", "1"]  # white space is a token
     write_tagged(out, [(chunk, labels)], format="huggingface")
     second = json.loads(out.read_text().split("\n")[1])
     assert second["entities"] == [{"entity_group": "LOC", "word": "Lyon", "start": 6, "end": 10}]
@@ -482,6 +489,19 @@ def test_offsets_are_those_of_the_words(labels: list[str]) -> None:
         e["word"] for e in other["entities"]
     ]
     assert len(record["tokens"]) == len(words)
+
+
+def test_white_space_is_a_token_as_in_spacy(tmp_path: Path) -> None:
+    text = "Ada  won\nit. "
+    places = [(0, 3), (5, 8), (9, 11), (11, 12)]
+    one = LabelledText(text, places, ["B-X", "O", "O", "O"], [4])
+    record = spacy_record(one, {"sure": [0.5, 0.6, 0.7, 0.8]})
+    tokens = [text[token["start"] : token["end"]] for token in record["tokens"]]
+    assert tokens == ["Ada", " ", "won", "\n", "it", "."]
+    assert record["sure"] == [0.5, None, 0.6, None, 0.7, 0.8]
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(record) + "\n")
+    assert read(path, "spans").X == [["Ada", "won", "it", "."]]
 
 
 # By looking

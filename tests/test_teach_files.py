@@ -446,6 +446,23 @@ def test_json_of_an_export_has_its_places(tmp_path: Path) -> None:
     assert record["labels"] == ["O", "B-X"]
 
 
+def test_spacy_takes_any_white_space(tmp_path: Path) -> None:
+    spacy = pytest.importorskip("spacy", reason="needs spaCy")
+    text = tmp_path / "a.txt"
+    text.write_text("Ada  Norvell left\n  New\tDelhi, she said (in 5\u00a0hours).")
+    [one] = read_sentences([text], "spans").sentences
+    labels = {"spans": [[0, 2, "PER"], [3, 5, "LOC"]]}
+    vocab = spacy.blank("en").vocab
+    told = json.loads(rendered([(one, labels)], "spans", "spacy")[0])
+    data, _ = rendered([(one, labels)], "spans", "docbin")
+    by_json = spacy.tokens.Doc(vocab).from_json(told, validate=True)
+    for doc in [by_json, *spacy.tokens.DocBin().from_bytes(data).get_docs(vocab)]:
+        assert doc.text == one.text
+        assert [(span.text, span.label_) for span in doc.ents] == [
+            ("Ada  Norvell", "PER"), ("New\tDelhi", "LOC"),
+        ]  # fmt: skip
+
+
 def test_spacy_reads_a_docbin(tmp_path: Path) -> None:
     """Text, words and spans as they were; where spaCy is installed."""
     spacy = pytest.importorskip("spacy", reason="needs spaCy")
@@ -461,6 +478,8 @@ def test_spacy_reads_a_docbin(tmp_path: Path) -> None:
         spacy.tokens.DocBin().from_disk(tmp_path / "a.spacy").get_docs(spacy.blank("en").vocab)
     )
     assert [doc.text for doc in docs] == [one.text for one in sentences]
+    told = [(doc.user_data["document"], doc.user_data["start"]) for doc in docs]
+    assert told == [(str(text), 0), (str(text), 35)]
     assert [[word.text for word in doc] for doc in docs] == [one.tokens for one in sentences]
     found = [[[span.start, span.end, span.label_] for span in doc.ents] for doc in docs]
     assert found == [one["spans"] for one in labels]

@@ -187,13 +187,15 @@ def _marked(text: str, found: Sequence[CharSpan], mark: Any) -> str:
 # As JSON
 
 
-def spacy_record(one: LabelledText) -> dict[str, Any]:
+def spacy_record(one: LabelledText, extras: Extras | None = None) -> dict[str, Any]:
     """A text with its spans in the shape of spaCy's ``Doc.to_json``.
 
     Parameters
     ----------
     one : LabelledText
         The text and its labels.
+    extras : mapping, optional
+        Further values for each word, by name; None stands beside white space.
 
     Returns
     -------
@@ -204,7 +206,8 @@ def spacy_record(one: LabelledText) -> dict[str, Any]:
     >>> spacy_record(LabelledText("Ada won", [(0, 3), (4, 7)], ["B-PER", "O"], [2]))["ents"]
     [{'start': 0, 'end': 3, 'label': 'PER'}]
     """
-    tokens = [{"id": i, "start": a, "end": b} for i, (a, b) in enumerate(one.places)]
+    places = with_blanks(one.text, one.places)
+    tokens = [{"id": i, "start": a, "end": b} for i, (a, b) in enumerate(places)]
     ends: list[int] = []
     for length in one.sentences:
         ends.append((ends[-1] if ends else 0) + length)
@@ -217,7 +220,47 @@ def spacy_record(one: LabelledText) -> dict[str, Any]:
             for a, b in zip(starts, ends, strict=True)
         ],
         "tokens": tokens,
+        **{name: _beside(one, places, values) for name, values in (extras or {}).items()},
     }
+
+
+def _beside(one: LabelledText, places: Sequence[Place], values: Sequence[Any]) -> list[Any]:
+    """The values of words, beside tokens some of which are white space."""
+    known = dict(zip(one.places, values, strict=True))
+    return [known.get(place) for place in places]
+
+
+def with_blanks(text: str, places: Sequence[Place]) -> list[Place]:
+    """Tokens as spaCy has them: white space is one as well, but for a single space behind a word.
+
+    Without these it does not take a text that has more than that between words.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    places : sequence of (start, end)
+        Of its words.
+
+    Returns
+    -------
+    list of (start, end)
+
+    Examples
+    --------
+    >>> with_blanks("Ada  won\\nit.", [(0, 3), (5, 8), (9, 11), (11, 12)])
+    [(0, 3), (4, 5), (5, 8), (8, 9), (9, 11), (11, 12)]
+    """
+    found: list[Place] = []
+    at = 0
+    for start, end in [*places, (len(text), len(text))]:
+        begin = at + 1 if found and text[at : at + 1] == " " else at
+        if text[begin:start].isspace():
+            found.append((begin, start))
+        if start < end:
+            found.append((start, end))
+        at = end
+    return found
 
 
 def huggingface_record(one: LabelledText) -> dict[str, Any]:
@@ -278,9 +321,12 @@ def render(corpus: Corpus, labels: Sequence[str], extras: Extras, format: str) -
         if format == "brackets":
             lines.append(" ".join(brackets(one.text, one.spans).split("\n")))
         else:
-            record = huggingface_record(one) if format == "huggingface" else spacy_record(one)
             more = {name: list(values[start:end]) for name, values in extras.items()}
-            lines.append(json.dumps({**record, **more}, ensure_ascii=False))
+            if format == "huggingface":
+                record = huggingface_record(one) | more
+            else:
+                record = spacy_record(one, more)
+            lines.append(json.dumps(record, ensure_ascii=False))
         start = end
     return "".join(f"{line}\n" for line in lines)
 
@@ -340,6 +386,6 @@ def joined_records(layout: SpansLayout, labels: Sequence[str], extras: Extras) -
         end = start + sum(sentences)
         one = LabelledText(text, layout.places[start:end], list(labels[start:end]), sentences)
         more = {name: list(values[start:end]) for name, values in extras.items()}
-        lines.append(json.dumps({**spacy_record(one), **more}, ensure_ascii=False))
+        lines.append(json.dumps(spacy_record(one, more), ensure_ascii=False))
         start = end
     return "".join(f"{line}\n" for line in lines)

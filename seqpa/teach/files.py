@@ -26,7 +26,7 @@ from seqpa.data.conll import LineLayout
 from seqpa.data.conll import render as conll_text
 from seqpa.data.conllu import FIELDS, ConlluLayout
 from seqpa.data.jsonl import JsonLayout
-from seqpa.data.markup import LabelledText, labelled_texts, spacy_record
+from seqpa.data.markup import LabelledText, labelled_texts, spacy_record, with_blanks
 from seqpa.data.names import LABELS
 from seqpa.data.recognise import look_at
 from seqpa.data.spans import SpansLayout
@@ -694,21 +694,22 @@ def _origin(sentence: Sentence) -> dict[str, Any]:
 
 def _docbin(labelled: Sequence[tuple[Sentence, list[str]]]) -> bytes:
     try:
-        from spacy.tokens import Doc, DocBin
+        from spacy.tokens import Doc, DocBin, Span
         from spacy.vocab import Vocab
     except ImportError:
         raise SeqpaError("docbin needs spaCy: pip install spacy; or export spacy (JSON)") from None
     vocab = Vocab()
     kept = DocBin(store_user_data=True)
     for sentence, labels in labelled:
-        # Where words are apart by one space or none, spaCy's text is the sentence's own.
-        ends = [b for _, b in sentence.offsets]
-        starts = [*(a for a, _ in sentence.offsets[1:]), ends[-1]]
-        spaces = [start > end for end, start in zip(ends, starts, strict=True)]
-        doc = Doc(vocab, words=sentence.tokens, spaces=spaces)
-        found = spans(labels)
-        doc.set_ents([doc.char_span(doc[a].idx, doc[b - 1].idx + len(doc[b - 1]), kind)
-                      for kind, a, b in found])  # fmt: skip
+        text = sentence.text
+        own = [(a, b) for a, b in sentence.offsets]
+        places = with_blanks(text, own)
+        at = {place: i for i, place in enumerate(places)}
+        spaces = [text[end : end + 1] == " " for _, end in places]
+        doc = Doc(vocab, words=[text[a:b] for a, b in places], spaces=spaces)
+        doc.set_ents(
+            [Span(doc, at[own[a]], at[own[b - 1]] + 1, kind) for kind, a, b in spans(labels)]
+        )
         doc.user_data.update(_origin(sentence))
         kept.add(doc)
     return bytes(kept.to_bytes())
