@@ -164,6 +164,27 @@ def test_files_that_are_no_projects(path: Path) -> None:
         Store.open(path)
 
 
+def test_damage_is_told_when_a_project_is_opened(path: Path) -> None:
+    many = [one._replace(id=i, position=i) for i, one in enumerate(SENTENCES * 100)]
+    done = [event("accept", sentence=i, annotation={"spans": []}) for i in range(400)]
+    Store.create(path, {}, many, events=done).close()
+    whole = path.read_bytes()
+    size = int.from_bytes(whole[16:18], "big")
+    told = []
+    for page in range(1, len(whole) // size):  # the first has the schema
+        path.write_bytes(whole[: page * size] + b"\xff" * size + whole[(page + 1) * size :])
+        with pytest.raises(SeqpaError, match=r"names.seqpa: is damaged") as caught:
+            Store.open(path)
+        told.append(str(caught.value))
+    assert len(told) > 10
+    assert not any("\n" in one for one in told)
+    path.write_bytes(whole)
+    Store.open(path).close()
+    path.write_bytes(whole.replace("Ann é".encode(), b"Ann \xff\xff", 1))
+    with Store.open(path) as store, pytest.raises(SeqpaError, match=r"is damaged: .*UTF-8"):
+        store.sentences()
+
+
 def test_what_cannot_be_written_is_told_when_it_is_opened(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -607,9 +607,20 @@ def _opened(path: Path) -> sqlite3.Connection:
         raise SeqpaError(f"{path}: has format {version}, this seqpa reads {VERSION}: update seqpa")
     with _explained(path):
         connection = _connected(path)
-        columns = connection.execute("PRAGMA table_info(sentences)").fetchall()
-        if columns and columns[-1][1] != "start":  # an early project, which did not keep it
-            connection.execute("ALTER TABLE sentences ADD COLUMN start INTEGER")
+        try:
+            # Quicker than what comes next, and the only look at pages that are read much later.
+            found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if found != "ok":
+                raise SeqpaError(
+                    f"{path}: is damaged: {found.splitlines()[-1]}; go on with a whole copy, or "
+                    "with what sqlite3's .recover saves"
+                )
+            columns = connection.execute("PRAGMA table_info(sentences)").fetchall()
+            if columns and columns[-1][1] != "start":  # an early project, which did not keep it
+                connection.execute("ALTER TABLE sentences ADD COLUMN start INTEGER")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
 
@@ -623,6 +634,8 @@ def _explained(path: Path) -> Iterator[None]:
     except sqlite3.ProgrammingError as error:
         raise SeqpaError(f"{path}: is closed") from error
     except sqlite3.OperationalError as error:
+        if "decode" in str(error):  # text that is none
+            raise SeqpaError(f"{path}: is damaged: {error}") from error
         if "full" in str(error):
             message = "the disk is full: nothing of this was kept; make room, then do it again"
         else:
