@@ -181,7 +181,7 @@ class Learned:
             self._taught(model, event)
             at += 1
             on_lesson(at, len(events))
-            if at % _BETWEEN == 0:
+            if at % _BETWEEN == 0 and _will_stay((len(events) - at) // _BETWEEN):
                 self._remember(at, model.snapshot())
         with self.lock:
             self.model = model
@@ -250,6 +250,15 @@ class Learned:
             self._in = ids
         self._kept = len(ids)
         self._remember(len(ids), data[_DIGEST:])
+
+
+def _will_stay(back: int) -> bool:
+    """Whether a snapshot so many steps before the last lesson is worth its time: it would be kept.
+
+    >>> [back for back in range(40) if _will_stay(back)]
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 32]
+    """
+    return back < _NEAR or back & (back - 1) == 0
 
 
 def _shared(one: Sequence[int], other: Sequence[int]) -> int:
