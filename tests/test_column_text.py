@@ -81,7 +81,9 @@ LINES = st.one_of(
     st.tuples(PLAIN, PLAIN, PLAIN).map("\t".join),
     st.lists(WORDS, min_size=1, max_size=4).map("\t".join),
     st.lists(WORDS, min_size=1, max_size=4).map(" ".join),
-    st.sampled_from(["", "", "", "  ", "\t", "# key = value", "# newdoc", "-DOCSTART- x"]),
+    st.sampled_from(
+        ["", "", "", "  ", "\t", "# key = value", "# newdoc", "# newdoc id = x", "-DOCSTART- x"]
+    ),
 )
 
 

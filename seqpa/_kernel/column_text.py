@@ -22,6 +22,7 @@ _EQUALS = cython.declare(cython.int, 61)
 _B = cython.declare(cython.int, 98)
 _D = cython.declare(cython.int, 68)
 _E = cython.declare(cython.int, 101)
+_N = cython.declare(cython.int, 110)
 
 
 @cython.final
@@ -179,6 +180,14 @@ def _scan(
         if i + 1 < size and (
             (sign == _MINUS and data[i + 1] == _D)
             or (sign == _HASH and (data[i + 1] == _B or data[i + 1] == _E))
+        ):
+            return -1
+        if (  # perhaps `# newdoc`, which may have as many cells as a token
+            sign == _HASH
+            and separator == _SPACE
+            and i + 2 < size
+            and data[i + 1] == _SPACE
+            and data[i + 2] == _N
         ):
             return -1
         cell = 0

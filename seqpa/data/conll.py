@@ -5,8 +5,8 @@ What is not a token:
 - ``-DOCSTART-`` lines, which end a sentence too, and begin a document (so do ``# newdoc`` and
   CoNLL-2012's ``#begin document``, and several blank lines where one stands between sentences);
 - comments: ``# ...`` lines (and CoNLL-2012's ``#begin document``, ``#end document``) that do not
-  have the configured number of cells, and ``# key = value`` lines of space-separated files. So
-  the token ``#`` survives, with the cells beside it.
+  have the configured number of cells, and in space-separated files ``# key = value``, ``# newdoc``
+  and ``# newpar`` lines. So the token ``#`` survives, with the cells beside it.
 
 The file's first token line settles whether tabs or runs of spaces separate the cells. Between
 tabs a cell may contain spaces.
@@ -36,7 +36,8 @@ from seqpa.data.source import Block, Limits, after_last_blank_line
 from seqpa.errors import SeqpaError
 
 _COMMENT = re.compile(r"# |#(begin|end) document\b")
-_KEY_VALUE = re.compile(r"# \S+ = ")
+# A comment also where it has as many cells as a token.
+_SURE_COMMENT = re.compile(r"# (\S+ = |new(doc|par)\b)|#(begin|end) document\b")
 _DOCSTART = re.compile(r"-DOCSTART-(?=[ \t]|$)")
 _BEGIN = re.compile(r"#begin document\b|# *newdoc\b")
 _SPACES = re.compile(r"[ \t]+")
@@ -251,7 +252,7 @@ class ConllReader:
         for line in hashes:  # nothing but lines that may be comments: a token fits exactly
             separator = "\t" if "\t" in line else " "
             width = len(_split(line, separator))
-            if width in self._widths and not (separator == " " and _KEY_VALUE.match(line)):
+            if width in self._widths and not (separator == " " and _SURE_COMMENT.match(line)):
                 self._separator, self._width = separator, width
                 return
 
@@ -306,7 +307,7 @@ class ConllReader:
         return _Tokens(token_at, lengths, blank, marks, cells)
 
     def _is_comment(self, line: str) -> bool:
-        if self._separator == " " and _KEY_VALUE.match(line):
+        if self._separator == " " and _SURE_COMMENT.match(line):
             return True
         return len(_split(line, self._separator or " ")) != self._width
 
