@@ -20,7 +20,7 @@ from seqpa.sequence.attributes import short_shape
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.streams import in_context
 
-WORDS = ["Rain", "rain", "RAIN", "eBay", "ebay", "X", "3M", "it", "Çay", ".", "İt", "ß"]
+WORDS = ["Rain", "rain", "RAIN", "eBay", "ebay", "X", "3M", "Çay", ".", "İt", "ß", "北京"]
 TEMPLATES = [
     "elsewhere(lower, -1)",
     "elsewhere(lower, 1)",
@@ -53,7 +53,7 @@ def naive(sentences, documents, window=elsewhere.WINDOW, most=elsewhere.MOST):
 
     def others(s, i):
         word = sentences[s][i]
-        if len(word) < 2 or not word[0].isalpha() or word == word.lower():
+        if len(word) < 2 or not word[0].isalpha() or word.islower():
             return None
         found = [
             (abs(at[s, i] - at[t, j]), at[t, j], (t, j))
@@ -191,6 +191,20 @@ def test_it_helps_where_only_the_context_tells(tagger):
     assert blind.reach_ == 0
 
 
+def test_it_helps_as_much_in_a_script_without_case():
+    letters = str.maketrans("0123456789Nx", "אבגדהוזחטילמ")
+
+    def caseless(seed, n):
+        X, y = text(seed, n)
+        return [[tokens[0], tokens[1].translate(letters), *tokens[2:]] for tokens in X], y
+
+    def score(templates):
+        tagger = SequenceTagger(templates, random_state=1, epochs=3).fit(*caseless(1, 1500))
+        return tagger.score(*caseless(2, 600))
+
+    assert score(NAMES) > score(NAMES[:3]) + 0.04
+
+
 def test_runs_threads_and_whole_texts_give_the_same_labels(tagger):
     X, _ = text(2, 5000)
     predicted = tagger.predict(X)
@@ -229,6 +243,10 @@ def test_files_tell_where_documents_begin(tmp_path):
     assert read(path, format="conll", columns=columns).documents.tolist() == [1, 1, 2]
     path.write_text(f"# newdoc id = 1\n{sentence}{sentence}\n# newdoc\n{sentence}")
     assert read(path, format="conll", columns=columns).documents.tolist() == [1, 1, 2]
+    path.write_text(f"# newdoc\n{sentence}# newpar\n{sentence}# newdoc\n{sentence}")
+    corpus = read(path, format="conll", columns=columns)
+    assert corpus.documents.tolist() == [1, 1, 2]
+    assert corpus.X == [["Bush", "left"]] * 3  # though a token has two cells as well
     path.write_text(f"\n\n{sentence}\n{sentence}\n{sentence}")  # all are two lines apart
     assert read(path, format="conll", columns=columns).documents.tolist() == [0, 0, 0]
     path.write_text(f"{sentence}{sentence}\n{sentence}\n\n{sentence}{sentence}")

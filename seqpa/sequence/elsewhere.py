@@ -108,7 +108,7 @@ def asks(word: str) -> bool:
     Parameters
     ----------
     word : str
-        Any word.
+        Any word. In scripts without case every word of letters may be a name.
 
     Returns
     -------
@@ -116,10 +116,10 @@ def asks(word: str) -> bool:
 
     Examples
     --------
-    >>> [asks(word) for word in ("Rain", "eBay", "rain", "X", "3M", "")]
-    [True, True, False, False, False, False]
+    >>> [asks(word) for word in ("Rain", "eBay", "رام الله", "rain", "X", "3M", "")]
+    [True, True, True, False, False, False, False]
     """
-    return len(word) > 1 and word[0].isalpha() and word != word.lower()
+    return len(word) > 1 and word[0].isalpha() and not word.islower()
 
 
 class WordKeys:
