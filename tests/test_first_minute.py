@@ -135,6 +135,7 @@ def test_from_a_file_to_a_tagged_sentence_of_ones_own(
         (["--tokenizer", "moses"], "tokenizer: 'moses' is none of builtin, punkt, whitespace"),
         (["--tokenizer", "nowhere:f"], "the function 'nowhere:f' cannot be imported"),
         (["--language", "klingon"], "language: 'klingon' is none of english"),
+        (["--to", "brackets", "--probability"], "--to brackets shows spans in their text"),
         (["--to", "bracket"], "format: 'bracket' is not known; did you mean 'brackets'?"),
     ],
 )

@@ -121,6 +121,11 @@ def tag(
     from seqpa.stored_parameters import import_function
 
     files = []
+    if to == "brackets" and (nbest > 1 or confidence or probability):
+        raise SeqpaError(
+            "--to brackets shows spans in their text, without numbers or other labels: leave out "
+            "--nbest, --confidence and --probability, or choose another format, such as jsonl"
+        )
     if dask is None:
         _check_apart(model, input, output)
     else:
