@@ -281,12 +281,8 @@ class TrainingRun:
     def _finished(self) -> TrainingOutcome:
         self._save_the_last()
         # A training that was stopped has not come to it.
-        if (
-            self.dev is not None
-            and self.config.learner.calibration == "dev"
-            and self.tagger.trained_.scale is None
-        ):
-            self.tagger.calibrate(self.dev)
+        if self.dev is not None and self.tagger.trained_.scale is None:
+            self.tagger.calibrate_by_dev(self.dev)
         words = self._training_words()
         dev, test = (
             None if corpus is None else score(self.tagger, corpus, words, self.tagger.cost)

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from names_in_context import text
 
+import seqpa.sequence.tagger as tagger_module
 from seqpa import SeqpaError, SequenceTagger
 from seqpa.array_files import write_file
 from seqpa.calibration import (
@@ -23,6 +25,7 @@ from seqpa.calibration import (
     token_outcomes,
 )
 from seqpa.data import Corpus
+from seqpa.errors import SeqpaWarning
 from seqpa.evaluate import evaluate
 from seqpa.model import read_model
 from seqpa.sequence.marginals import Probabilities
@@ -154,6 +157,51 @@ def test_a_corpus_is_cut_into_folds_as_lists_are() -> None:
     a.calibrate(X, Y, folds=3)
     b.calibrate(Corpus.from_sentences(X, Y), folds=3)
     assert a.probability_scale_ == b.probability_scale_ != 1.0
+
+
+def test_the_parts_of_a_text_keep_their_documents() -> None:
+    X, y = text(1, 300)
+    documents = [i // 50 for i in range(300)]
+    templates = ["word[0]", "word[-1]", "elsewhere(lower, -1)", "elsewhere(number)"]
+    told: dict[str, Any] = {"epochs": 2, "random_state": 0, "calibration": "cv"}
+    lists = SequenceTagger(templates, **told).fit(X, y, documents=documents)
+    corpus = Corpus.from_sentences(X, y, documents=documents)
+    scale = lists.probability_scale_
+    assert SequenceTagger(templates, **told).fit(corpus).probability_scale_ == scale
+    assert lists.calibrate(X, y, folds=5).probability_scale_ != scale  # documents matter here
+    assert lists.calibrate(X, y, folds=5, documents=documents).probability_scale_ == scale
+    held, held_y = text(2, 300)
+    of_lists = lists.calibrate(held, held_y, documents=documents).probability_scale_
+    of_corpus = lists.calibrate(Corpus.from_sentences(held, held_y, documents=documents))
+    assert of_corpus.probability_scale_ == of_lists
+
+
+def test_columns_that_are_predicted_are_predicted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parts have the columns of the training text: the right ones are not there any more."""
+    pos = SequenceTagger(["word[0]"], random_state=0, epochs=2).fit(X, Y)
+    with_pos = [list(zip(*both, strict=True)) for both in zip(X, Y, strict=True)]
+    asked = []
+    completed = tagger_module.completed
+    monkeypatch.setattr(
+        tagger_module, "completed", lambda *given: asked.append(1) or completed(*given)
+    )
+    made = {"columns": ("word", "pos"), "taggers": {"pos": pos}, "epochs": 2, "random_state": 0}
+    tagger = SequenceTagger(["word[0]", "pos[0]"], calibration="cv", **made)
+    scale = tagger.fit(with_pos, Y).probability_scale_
+    assert len(asked) == 1
+    assert tagger.calibrate(with_pos, Y, folds=5).probability_scale_ == scale
+    assert len(asked) == 2
+
+
+def test_a_dev_set_of_other_labels_costs_no_training() -> None:
+    other = [["Q"] * len(labels) for labels in DEV_Y]
+    tagger = SequenceTagger(["word[0]"], random_state=0, epochs=2)
+    with pytest.warns(SeqpaWarning, match="1 label of the dev set is not in the training data"):
+        tagger.fit(X, Y, (DEV, other))
+    assert tagger.probability_scale_ == 1.0
+    assert tagger.trained_.scale is None
+    with pytest.raises(SeqpaError, match="by parts of the text: stages=2 needs at least two"):
+        SequenceTagger(["word[0]"], stages=2, calibration="cv").fit(X[:2], Y[:2])
 
 
 outcomes = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40)

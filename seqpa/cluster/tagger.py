@@ -238,7 +238,7 @@ class DaskSequenceTagger(SequenceTagger):
         X : Files, dask.bag.Bag of (tokens, labels), list of sentences, or a corpus
         y : list of label lists
             For a list of sentences.
-        dev : None, a pair (X, y), or a corpus
+        dev : None, a pair (X, y), or a corpus, which may have documents
             The weights of the round that is best there are kept.
         record : bool
             Not possible on a cluster.
@@ -265,8 +265,8 @@ class DaskSequenceTagger(SequenceTagger):
             yield from self._rounds(
                 executor, X, y, dev_set, sample_weight, progress, documents, told
             )
-        if self.calibration == "dev" and dev_set is not None:
-            self.calibrate(*dev_set)
+        if dev_set is not None:
+            self.calibrate_by_dev(*dev_set)
 
     @contextmanager
     def _executor(self, told: Callable[[str], None] | None) -> Iterator[Executor]:

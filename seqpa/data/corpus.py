@@ -24,6 +24,31 @@ _SHORT = reprlib.Repr()  # shows a token in some letters, and none that a termin
 _SHORT.maxstring = 24
 
 
+def document_numbers(names: Sequence[Any], n_sentences: int) -> NDArray[np.int64]:
+    """A number for each sentence, another one where its document is another.
+
+    Parameters
+    ----------
+    names : sequence
+        What the document of each sentence is called: a number, a string.
+    n_sentences : int
+        How many there must be.
+
+    Returns
+    -------
+    int64 (sentences,)
+
+    Examples
+    --------
+    >>> document_numbers(["a", "a", "b", "a"], 4).tolist()
+    [0, 0, 1, 2]
+    """
+    if len(names) != n_sentences:
+        raise SeqpaError(f"X has {n_sentences} sentences, documents has {len(names)}")
+    new = [a != b for a, b in pairwise(names)]
+    return np.cumsum([False, *new] if n_sentences else [], dtype=np.int64)
+
+
 class Sentence(NamedTuple):
     """One sentence.
 
@@ -154,6 +179,7 @@ class Corpus:
         X: Sequence[Sequence[Token]],
         y: Sequence[Sequence[str]] | None = None,
         names: Sequence[str] = ("word",),
+        documents: Sequence[Any] | None = None,
     ) -> Corpus:
         """Build one from lists of sentences, as `X` and `y` give them back.
 
@@ -165,10 +191,17 @@ class Corpus:
             Their labels.
         names : sequence of str
             What the cells are called.
+        documents : sequence, optional
+            For each sentence the name of its document.
 
         Returns
         -------
         Corpus
+
+        Examples
+        --------
+        >>> Corpus.from_sentences([["so"], ["it"], ["is"]], documents=["a", "a", "b"]).documents
+        array([0, 0, 1])
         """
         lengths = np.fromiter(map(len, X), dtype=np.int64, count=len(X))
         tokens = list(chain.from_iterable(X))
@@ -179,7 +212,8 @@ class Corpus:
         labels = None if y is None else list(chain.from_iterable(y))
         if y is not None and (len(y) != len(X) or [*map(len, y)] != lengths.tolist()):
             raise SeqpaError("the labels must be as many as the tokens, sentence by sentence")
-        return cls(tuple(names), columns, lengths, labels)
+        numbers = None if documents is None else document_numbers(documents, len(X))
+        return cls(tuple(names), columns, lengths, labels, documents=numbers)
 
     @classmethod
     def joined(cls, parts: Iterable[Corpus]) -> Corpus:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel import strings, template_features
-from seqpa.data.corpus import Corpus
+from seqpa.data.corpus import Corpus, document_numbers
 from seqpa.errors import SeqpaError
 from seqpa.schemes import marks_spans
 from seqpa.sequence.dicts import DictEncoder
@@ -436,11 +436,34 @@ def in_documents(X: Any, documents: Any) -> Any:
             f"documents is {_told(documents)}: give a list with a document for each sentence"
         )
     check_sentences(X)
-    if len(documents) != len(X):
-        raise SeqpaError(f"X has {len(X)} sentences, documents has {len(documents)}")
-    new = [a != b for a, b in pairwise(documents)]
-    numbers = np.cumsum([False, *new] if len(X) else [], dtype=np.int64)
+    numbers = document_numbers(documents, len(X))
     return replace(X, documents=numbers) if isinstance(X, Corpus) else Documents(X, numbers)
+
+
+def some_of(X: Any, which: Sequence[int]) -> Any:
+    """Some of the sentences, with the documents that they belong to.
+
+    Parameters
+    ----------
+    X : list of sentences, or a corpus
+    which : sequence of int
+        Their numbers.
+
+    Returns
+    -------
+    list of sentences, Documents or Corpus
+
+    Examples
+    --------
+    >>> X = in_documents([["Rain", "fell"], ["Stop"], ["So"]], ["a", "a", "b"])
+    >>> some_of(X, [0, 2]), some_of(X, [0, 2]).documents.tolist()
+    ([['Rain', 'fell'], ['So']], [0, 1])
+    """
+    if isinstance(X, Corpus):
+        return X.take(which)
+    own = [X[i] for i in which]
+    documents = documents_of(X)
+    return own if documents is None else Documents(own, documents[np.array(which, np.int64)])
 
 
 def documents_of(X: Any) -> NDArray[np.int64] | None:

@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence.decoder import Decoder
 from seqpa.sequence.encode import Encoded, starts_of
 from seqpa.sequence.folds import contiguous_folds
-from seqpa.sequence.inputs import lengths_of
+from seqpa.sequence.inputs import lengths_of, some_of
 from seqpa.sequence.marginals import Probabilities
 from seqpa.sequence.weights import Int32
 
@@ -141,6 +140,6 @@ def training_folds(
     y = [list(flat[a:b]) for a, b in pairwise(starts)]
     for fold in contiguous_folds(len(X), n_folds):
         a, b = fold.start, fold.stop
-        rest = Corpus.joined([X[:a], X[b:]]) if isinstance(X, Corpus) else [*X[:a], *X[b:]]
+        rest = some_of(X, [*range(a), *range(b, len(X))])
         own = None if weights is None else [*weights[:a], *weights[b:]]
         yield (rest, [*y[:a], *y[b:]], own), (X[a:b], flat[starts[a] : starts[b]])

@@ -23,7 +23,7 @@ from seqpa.sequence import votes
 from seqpa.sequence.elsewhere import WINDOW
 from seqpa.sequence.encode import FeatureEncoder
 from seqpa.sequence.folds import contiguous_folds
-from seqpa.sequence.inputs import Documents, documents_of
+from seqpa.sequence.inputs import some_of
 from seqpa.sequence.trained import Trained
 
 FOLDS = 5
@@ -100,14 +100,13 @@ def first_stage(
     folds = contiguous_folds(len(X), FOLDS)
     if len(folds) < 2:
         raise SeqpaError(
-            "stages=2 needs at least two sentences: the first stage learns from some "
-            "what it says of the others"
+            "stages=2 needs at least two sentences: the first stage learns from some of them, and "
+            "tags the others"
         )
     labels: list[str] = []
     for number, fold in enumerate(folds, 1):
         if told is not None:
             told(f"stage 1: part {number} of {len(folds)} is tagged by what the others teach")
-        own = slice(fold.start, fold.stop)
         rest = [*range(fold.start), *range(fold.stop, len(X))]
         if not any(label is not None for i in rest for label in y[i]):
             raise SeqpaError(
@@ -115,22 +114,11 @@ def first_stage(
                 f"{fold.start + 1} to {fold.stop}"
             )
         weights = importance[rest] if len(importance) else None
-        trained = train(_sentences(X, rest), [y[i] for i in rest], weights)
-        labels += chain.from_iterable(trained.predict(_sentences(X, own)))
+        trained = train(some_of(X, rest), [y[i] for i in rest], weights)
+        labels += chain.from_iterable(trained.predict(X[fold.start : fold.stop]))
     if told is not None:
         told("stage 1: all sentences")
     return FirstLabels(train(X, y, importance if len(importance) else None), labels)
-
-
-def _sentences(X: Any, which: slice | Sequence[int]) -> Any:
-    """Some of the sentences, in their documents."""
-    if isinstance(which, slice):
-        return X[which]
-    if isinstance(X, Corpus):
-        return X.take(which)
-    documents = documents_of(X)
-    own = [X[i] for i in which]
-    return own if documents is None else Documents(own, documents[np.asarray(which)])
 
 
 def second_stage_names(columns: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -37,6 +37,7 @@ from seqpa.sequence.epoch_line import epoch_line
 from seqpa.sequence.folds import FOLDS
 from seqpa.sequence.inputs import (
     FeatureSource,
+    PredictedCorpus,
     given_labels,
     in_documents,
     label_values,
@@ -252,7 +253,7 @@ class SequenceTagger(Answers):
             Not needed where X is a `seqpa.data` corpus with labels. None in place of a label that
             is not known. Whole numbers and members of enums are labels too, and come back from
             `predict`; everywhere else, and in a model file, labels are text.
-        dev : None, a pair (X, y), or a corpus
+        dev : None, a pair (X, y), or a corpus, which may have documents
             The weights of the epoch that is best there are kept.
         sample_weight : None, or a number for each sentence
             Scales C; None takes the weights of a corpus that has some.
@@ -307,7 +308,7 @@ class SequenceTagger(Answers):
         y : list of label lists
             Not needed where X is a `seqpa.data` corpus with labels. None in place of a label that
             is not known.
-        dev : None, a pair (X, y), or a corpus
+        dev : None, a pair (X, y), or a corpus, which may have documents
             The weights of the epoch that is best there are kept.
         record : bool
             Keep what the loss bounds need of every sentence in `Epoch.order` and `Epoch.record`.
@@ -393,8 +394,8 @@ class SequenceTagger(Answers):
             self._settle_on(state, mean)
         if kept is not None:
             self.calibrate(*kept)
-        elif self.calibration == "dev" and dev_set is not None:
-            self.calibrate(*dev_set)
+        elif dev_set is not None:
+            self.calibrate_by_dev(*dev_set)
 
     def _data_in_memory(
         self, X: Any, y: Any, sample_weight: Any, told: Callable[[str], None] | None
@@ -744,7 +745,7 @@ class SequenceTagger(Answers):
 
     def _completed(self, X: Any) -> Any:
         """The training sentences with the columns that taggers predict."""
-        if not self.taggers:
+        if not self.taggers or isinstance(X, PredictedCorpus):
             return X
         taggers = self._column_taggers()
         chain_of(taggers).check(self.columns)
@@ -856,7 +857,12 @@ class SequenceTagger(Answers):
     # The scale of probabilities
 
     def calibrate(
-        self, X: Any, y: Any = None, folds: int | None = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        folds: int | None = None,
+        sample_weight: Any = None,
+        documents: Any = None,
     ) -> SequenceTagger:
         """Fit the scale of probabilities to sentences and their labels.
 
@@ -875,6 +881,8 @@ class SequenceTagger(Answers):
             that is trained on the others, and fit the scale to all of them.
         sample_weight : None, or a number for each sentence
             For the training of these.
+        documents : None, or a list
+            For each sentence the name of its document, as for `fit`.
 
         Returns
         -------
@@ -891,14 +899,42 @@ class SequenceTagger(Answers):
         """
         self.check_parameters()
         flat = given_labels(X, y)
+        X = in_documents(X, documents)
         if folds is None:
             parts = [self._held_out(X, flat)]
         else:
             check_whole("folds", folds, 2)
-            cut = training_folds(X, flat, folds, sample_weight)
-            parts = [self._held_out_fold(*both) for both in cut]
+            cut = training_folds(self._completed(X), flat, folds, sample_weight)
+            try:
+                parts = [self._held_out_fold(*both) for both in cut]
+            except SeqpaError as error:
+                raise SeqpaError(f"calibration by parts of the text: {error}") from None
         self._learned.set_scale(fit_scale(parts))
         return self
+
+    def calibrate_by_dev(self, X: Any, y: Any = None) -> None:
+        """`calibrate` with the dev set of a training, if the parameter `calibration` wants that.
+
+        A dev set with none of the tagger's labels, of which training warns, leaves the scale as it
+        is: what was learned is not lost over it.
+
+        Parameters
+        ----------
+        X : list of sentences, or a corpus
+        y : list of label lists
+            Not needed where X is a corpus.
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger(["word[0]"]).fit([["so", "it"]], [["A", "P"]])
+        >>> tagger.calibrate_by_dev([["so"]], [["Q"]])
+        >>> tagger.probability_scale_
+        1.0
+        """
+        if self.calibration == "dev":
+            held = self._held_out(X, given_labels(X, y))
+            if (held.gold >= 0).any():
+                self._learned.set_scale(fit_scale([held]))
 
     def scale_likelihoods(self, X: Any, y: Any, scales: Sequence[float]) -> NDArray[np.float64]:
         """How probable labels are at each of several scales of probabilities, as a sum of logs.
@@ -956,8 +992,10 @@ class SequenceTagger(Answers):
         return HeldOut(encoded, decoder, gold)
 
     def _held_out_fold(self, rest: tuple[Any, Any, Any], fold: tuple[Any, Labels]) -> HeldOut:
-        """A tagger like this one, trained on some sentences, and what it makes of the others."""
-        other = type(self)(**copy.deepcopy(self.get_params()))
+        """A tagger like this one, trained on some sentences, and what it makes of the others;
+        columns that are predicted are there already."""
+        parameters = self.get_params() | {"taggers": None}
+        other = type(self)(**copy.deepcopy(parameters))
         other.set_params(calibration="none", warm_start=False)
         X, y, weights = rest
         return other.fit(X, y, sample_weight=weights)._held_out(*fold)
