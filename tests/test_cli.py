@@ -574,6 +574,10 @@ def test_training_calibrates_on_the_dev_set(run: Run, tmp_path: Path) -> None:
         assert status == 0
         scale = SequenceTagger.load(tmp_path / "m.safetensors").probability_scale_
         assert (scale != 1.0) == is_fitted
+        _, out, _ = run("inspect", tmp_path / "m.safetensors")
+        assert ("of probabilities: never fitted" in out) != is_fitted
+        _, _, error = run("tag", tmp_path / "m.safetensors", NEWS / "test.conll", "--probability")
+        assert ("its probabilities were never fitted to data" in error) != is_fitted
     status, _, error = run("train", tmp_path / "c.yaml", "--set", "learner.calibration=test")
     assert status == 2
     assert "learner.calibration" in error

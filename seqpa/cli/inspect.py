@@ -70,6 +70,7 @@ def _summary(file: ModelFile, tagger: SequenceTagger, features: int, weights: in
         ("cost", _cost_name(parameters.get("cost"))),
         ("constraints", _constraints_name(parameters.get("constraints"))),
         ("epoch", tagger.n_iter_),
+        ("scale", _scale(tagger)),
     ]
     if file.config is not None:
         data = file.config.get("data")
@@ -78,6 +79,12 @@ def _summary(file: ModelFile, tagger: SequenceTagger, features: int, weights: in
     if words is not None:
         rows.append(("known words", f"{len(words):,}"))
     return "\n".join(f"{name:<12} {_harmless(str(value))}" for name, value in rows)
+
+
+def _scale(tagger: SequenceTagger) -> str:
+    """Whether the size of probabilities says something."""
+    scale = tagger.trained_.scale
+    return f"of probabilities: {'never fitted to data' if scale is None else f'{scale:g}'}"
 
 
 def _taggers(tagger: SequenceTagger) -> list[tuple[str, str]]:

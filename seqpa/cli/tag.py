@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +14,7 @@ import typer
 
 from seqpa.cli.inputs import AllowImports, Columns, Encoding, Format, MaxSentence, Model
 from seqpa.cli.screen import is_terminal, screen
-from seqpa.errors import SeqpaError
+from seqpa.errors import SeqpaError, SeqpaWarning
 
 if TYPE_CHECKING:
     from seqpa.data import Corpus, Extras
@@ -137,6 +138,14 @@ def tag(
         files = files_of(input)
         input = files[0]
     tagger, file = load(model, allow_imports)
+    if probability and tagger.trained_.scale is None:
+        warnings.warn(
+            f"{model}: its probabilities were never fitted to data: they tell which of two labels "
+            "is the surer one, and their size means little; train with a dev set, or with "
+            "learner.calibration: cv",
+            SeqpaWarning,
+            stacklevel=2,
+        )
     tagger.n_jobs = jobs or cores()
     if input == "-" and is_terminal(sys.stdin):
         screen().aside("type or paste a text: an empty line tags it, Ctrl-D ends")
