@@ -64,7 +64,10 @@ def test_calibrated_probabilities_are_shares() -> None:
     assert error(plain.calibrate(DEV, DEV_Y)) < min(0.06, before)
     on_dev = SequenceTagger(["word[0]"], random_state=0, epochs=3).fit(X, Y, (DEV, DEV_Y))
     assert on_dev.probability_scale_ != 1.0
-    crossed = SequenceTagger(["word[0]"], random_state=0, epochs=3, calibration="cv").fit(X, Y)
+    crossed = SequenceTagger(["word[0]"], random_state=0, epochs=3, calibration="cv")
+    said: list[str] = []
+    assert len(list(crossed.training(X, Y, told=said.append))) == 3
+    assert said == ["fitting probabilities: 5 trainings on parts of the text"]
     assert error(crossed) < 0.06
     assert crossed.trained_.weights.arena.tolist() == plain.trained_.weights.arena.tolist()
     none = SequenceTagger(["word[0]"], calibration="none", epochs=3).fit(X, Y, (DEV, DEV_Y))
@@ -191,6 +194,8 @@ def test_columns_that_are_predicted_are_predicted_once(monkeypatch: pytest.Monke
     assert len(asked) == 1
     assert tagger.calibrate(with_pos, Y, folds=5).probability_scale_ == scale
     assert len(asked) == 2
+    corpus = Corpus.from_sentences(with_pos, Y, ("word", "pos"))  # whose labels are its own
+    assert tagger.fit(corpus).probability_scale_ == scale
 
 
 def test_a_dev_set_of_other_labels_costs_no_training() -> None:

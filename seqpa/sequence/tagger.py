@@ -6,6 +6,7 @@ import copy
 import inspect
 import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -393,6 +394,8 @@ class SequenceTagger(Answers):
             )
             self._settle_on(state, mean)
         if kept is not None:
+            if told is not None:
+                told(f"fitting probabilities: {CALIBRATION_FOLDS} trainings on parts of the text")
             self.calibrate(*kept)
         elif dev_set is not None:
             self.calibrate_by_dev(*dev_set)
@@ -750,7 +753,9 @@ class SequenceTagger(Answers):
         taggers = self._column_taggers()
         chain_of(taggers).check(self.columns)
         folds = fold_counts(self.jackknife, taggers)
-        return completed(X, self.columns, taggers, folds)
+        found = completed(X, self.columns, taggers, folds)
+        # A later look, as that of `calibrate`, finds the labels where it found them before.
+        return replace(found, labels=X.labels) if isinstance(X, Corpus) else found
 
     def _what_is_seen(self) -> tuple[Any, Any]:
         features = self.features
