@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+import seqpa.sequence.tagger as tagger_module
+from seqpa.cli import main
 from seqpa.config import Config
 from seqpa.data import Corpus, read
 from seqpa.errors import SeqpaError, SeqpaWarning
@@ -404,3 +406,26 @@ def test_no_temporary_files_stay(tmp_path: Path) -> None:
         "m.metrics.json",
         "m.safetensors",
     ]
+
+
+@pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="needs signals")
+def test_ctrl_c_behind_the_last_epoch_says_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Other orders of the sentences come behind the last epoch."""
+    mean = tagger_module.mean_of_orders
+
+    def interrupted(*given: Any, **named: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return mean(*given, **named)
+
+    monkeypatch.setattr(tagger_module, "mean_of_orders", interrupted)
+    settings = config(tmp_path, learner={"epochs": 2, "seeds": 2})
+    file = tmp_path / "c.yaml"
+    file.write_text(json.dumps(settings.model_dump(mode="json")))
+    assert main(["train", str(file)]) == 0
+    assert capfd.readouterr().err == (
+        "all epochs are done, and what comes behind them is finished. "
+        "Ctrl-C once more quits at once\n"
+    )
+    assert (tmp_path / "m.safetensors").exists()

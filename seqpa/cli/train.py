@@ -183,10 +183,12 @@ def _stop_requests(run: TrainingRun) -> Iterator[Any]:
     def ask(number: int, frame: Any) -> None:
         asked.append(number)
         signal.signal(signal.SIGINT, usual)
-        _answer(
-            f"stopping after epoch {len(run.history) + 1}; the best so far is kept. "
-            "Ctrl-C once more quits at once"
-        )
+        done = len(run.history)
+        if done < run.config.learner.epochs:
+            told = f"stopping after epoch {done + 1}; the best so far is kept"
+        else:  # other orders are trained, or probabilities fitted
+            told = "all epochs are done, and what comes behind them is finished"
+        _answer(f"{told}. Ctrl-C once more quits at once")
 
     signal.signal(signal.SIGINT, ask)
     try:
