@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from names_in_context import text
 
 from seqpa import SequenceTagger
-from seqpa.data import read, read_chunks
+from seqpa.data import read, read_chunks, write_tagged
 from seqpa.data.corpus import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence import elsewhere
@@ -260,6 +260,24 @@ def test_files_tell_where_documents_begin(tmp_path):
     line = '{"tokens": ["Bush"], "labels": ["N"], "document": %s}\n'
     path.write_text(line % '"a"' + line % '"a"' + line % 7)
     assert read(path, format="jsonl").documents.tolist() == [1, 1, 2]
+
+
+@pytest.mark.parametrize("format", ["conll", "conllu", "jsonl"])
+@pytest.mark.parametrize("documents", [[0, 0, 0, 0], [0, 0, 1, 2], [1, 1, 2, 2], [3, 5, 5, 9]])
+def test_documents_are_written_as_they_are_read(tmp_path, format, documents):
+    """In pieces too, as streams come; what stands before the first mark is a document as well."""
+    corpus = Corpus.from_sentences([["Bush", "left"], ["He"], ["So"], ["did", "I"]])
+    corpus.documents = np.array(documents)
+    labels = [["N", "V"], ["P"], ["R"], ["V", "P"]]
+    path = tmp_path / "a"
+    for cuts in ([0, 4], [0, 1, 3, 4], [0, 2, 4]):
+        pieces = [(corpus[a:b], labels[a:b]) for a, b in pairwise(cuts)]
+        write_tagged(path, pieces, format=format)
+        columns = {"conll": ["word", "label"]}.get(format)
+        again = read(path, format=format, columns=columns)
+        assert (again.X, again.y) == (corpus.X, labels)
+        kept = (np.diff(again.documents) != 0).tolist()
+        assert kept == (np.diff(documents) != 0).tolist()
 
 
 def test_documents_do_not_depend_on_how_a_file_comes(tmp_path, monkeypatch):

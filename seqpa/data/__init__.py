@@ -407,7 +407,7 @@ def write_tagged(
     if format is not None and format not in WRITTEN:
         raise _unknown_format(format, WRITTEN)
     with open_sink(target, encoding) as sink:
-        sentences = 0
+        sentences = document = 0
         for number, (corpus, labels, *more) in enumerate(tagged):
             flat = _flat(labels)
             if len(flat) != corpus.n_tokens:
@@ -419,9 +419,11 @@ def write_tagged(
                 sign = "," if format == "csv" else "\t"
                 text = csv_table.render(corpus, flat, extras, sign, not number, sentences + 1)
             else:
-                text = _rendered(corpus, flat, extras, format, label, inline)
+                text = _rendered(corpus, flat, extras, format, label, inline, document)
             sink.write(text)
             sentences += len(corpus)
+            if corpus.documents is not None and len(corpus):
+                document = int(corpus.documents[-1])
 
 
 def _shown(extras: Extras, corpus: Corpus, format: str | None) -> Extras:
@@ -447,6 +449,7 @@ def _rendered(
     format: str | None,
     label: str,
     inline: bool,
+    document: int,
 ) -> str:
     layout = corpus.layout
     is_text = layout is not None and layout.format == "text"
@@ -459,7 +462,7 @@ def _rendered(
     if format == "conllu":
         from seqpa.data import conllu
 
-        return conllu.render(corpus, labels, extras, label)
+        return conllu.render(corpus, labels, extras, label, document)
     if format == "jsonl":
         from seqpa.data import jsonl
 
@@ -474,7 +477,7 @@ def _rendered(
         return markup.render(corpus, labels, extras, format)
     from seqpa.data import conll
 
-    return conll.render(corpus, labels, extras)
+    return conll.render(corpus, labels, extras, document)
 
 
 def _reader(

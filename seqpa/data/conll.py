@@ -322,8 +322,10 @@ class ConllReader:
         return f"{found} where {self._widths[0]} are configured: {listed}"
 
 
-def render(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
+def render(corpus: Corpus, labels: Sequence[str], extras: Extras, document: int = 0) -> str:
     """Tab-separated columns for a corpus of any origin, the label (and extra values) last.
+
+    A document begins at a line -DOCSTART-.
 
     Parameters
     ----------
@@ -333,6 +335,8 @@ def render(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
         A label for each token.
     extras : mapping
         Further values for each token, by name.
+    document : int
+        That of the sentence before: see `Corpus.begins`.
 
     Returns
     -------
@@ -350,7 +354,12 @@ def render(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
     if any(_DOCSTART.match(word) for word in set(corpus.columns[0])):
         raise SeqpaError("a CoNLL token cannot be -DOCSTART-: it would be read as a boundary")
     rows = ["\t".join(row) for row in zip(*table, strict=True)]
-    return "".join("\n".join(sentence) + "\n\n" for sentence in corpus.split(rows))
+    others = ["-X-"] * (len(corpus.columns) - 1)
+    start = "\t".join(["-DOCSTART-", *others, *("O" for _ in known), "O", *("_" for _ in extras)])
+    return "".join(
+        f"{start}\n\n" * begins + "\n".join(sentence) + "\n\n"
+        for sentence, begins in zip(corpus.split(rows), corpus.begins(document), strict=True)
+    )
 
 
 def _is_plain(line: str) -> bool:

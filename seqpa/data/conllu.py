@@ -301,7 +301,9 @@ def checked_names(columns: Sequence[str], label: str) -> tuple[str, ...]:
     return names
 
 
-def render(corpus: Corpus, labels: Sequence[str], extras: Extras, label: str) -> str:
+def render(
+    corpus: Corpus, labels: Sequence[str], extras: Extras, label: str, document: int = 0
+) -> str:
     """CoNLL-U for a corpus of any origin: what is not known is ``_``.
 
     Parameters
@@ -314,6 +316,8 @@ def render(corpus: Corpus, labels: Sequence[str], extras: Extras, label: str) ->
         Further values for each token, by name; they go to MISC.
     label : str
         The label's field; see `LABELS`.
+    document : int
+        That of the sentence before: see `Corpus.begins`.
 
     Returns
     -------
@@ -331,7 +335,10 @@ def render(corpus: Corpus, labels: Sequence[str], extras: Extras, label: str) ->
             cells[FIELDS.index(name)] = cell
         _fill(cells, label, tag, extras, value)
         rows.append("\t".join(cells))
-    return "".join("\n".join(sentence) + "\n\n" for sentence in corpus.split(rows))
+    return "".join(
+        "# newdoc\n" * begins + "\n".join(sentence) + "\n\n"
+        for sentence, begins in zip(corpus.split(rows), corpus.begins(document), strict=True)
+    )
 
 
 def _fill(cells: list[str], field: str, label: str, extras: Extras, values: Sequence[str]) -> None:

@@ -290,6 +290,29 @@ class Corpus:
         tokens = _tokens([column[piece] for column in self.columns])
         return Sentence(tokens, None if self.labels is None else self.labels[piece])
 
+    def begins(self, before: int = 0) -> list[bool]:
+        """Whether each sentence begins a document that a mark should tell.
+
+        Parameters
+        ----------
+        before : int
+            The document of the sentence before the first; 0 where there is none, since a file
+            begins one without a mark.
+
+        Returns
+        -------
+        list of bool
+
+        Examples
+        --------
+        >>> Corpus.from_sentences([["so"], ["it"], ["is"]], documents=["a", "a", "b"]).begins()
+        [False, False, True]
+        """
+        if self.documents is None:
+            return [False] * len(self)
+        changes: list[bool] = (np.diff(self.documents, prepend=before) != 0).tolist()
+        return changes
+
     def take(self, indices: Iterable[int], axis: int = 0) -> Corpus:
         """Some of the sentences, in any order.
 

@@ -200,13 +200,16 @@ def render(corpus: Corpus, labels: Sequence[str], extras: Extras) -> str:
     """
     lines = []
     start = 0
-    for tokens in corpus.X:
+    documents = [0] * len(corpus) if corpus.documents is None else corpus.documents.tolist()
+    for tokens, document in zip(corpus.X, documents, strict=True):
         end = start + len(tokens)
         items = [
             token if isinstance(token, str) else dict(zip(corpus.names, token, strict=True))
             for token in tokens
         ]
-        lines.append(_line({"tokens": items}, labels, extras, start, end) + "\n")
+        # Those before the first mark are a document too, which has no name.
+        own = {"tokens": items} | ({"document": document} if document else {})
+        lines.append(_line(own, labels, extras, start, end) + "\n")
         start = end
     return "".join(lines)
 
