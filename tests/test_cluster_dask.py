@@ -122,6 +122,55 @@ def test_no_worker_is_lost_by_the_cache_of_the_client(
     assert told == []
 
 
+class Answers:
+    """A client whose scheduler answers, one after another, with these workers: address, folder."""
+
+    status = "running"
+
+    def __init__(self, *answers: dict[str, str]) -> None:
+        self.scheduler = self
+        self.address = "tcp://scheduler"
+        self.answers = list(answers)
+
+    def identity(self, n_workers: int) -> dict[str, Any]:
+        found = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return {"workers": {a: {"local_directory": f, "nthreads": 1} for a, f in found.items()}}
+
+    def sync(self, function: Any, **arguments: Any) -> Any:
+        return function(**arguments)
+
+
+class Ended:
+    """A task that has ended."""
+
+    key = "task"
+    status = "finished"
+
+    def done(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        ([{"a": "1", "b": "2"}, {"b": "2"}, {"b": "2", "c": "3"}], ["a"]),
+        # An answer that came late shows the lost one again.
+        ([{"a": "1"}, {"b": "2"}, {"a": "1", "b": "2"}, {"b": "2"}], ["a"]),
+        # One that shows nobody, by whatever mistake, makes both lost, and only once.
+        ([{"a": "1", "b": "2"}, {}, {"a": "1", "b": "2"}, {"b": "2"}, {"a": "1"}], ["a", "b"]),
+        # A successor at the same address, between two answers.
+        ([{"a": "1"}, {"a": "2"}, {"a": "2"}, {"a": "3"}], ["a", "a"]),
+        ([{"a": "1", "b": "2"}, {"a": "3", "b": "4"}, {"b": "4"}], ["a", "b", "a"]),
+    ],
+)
+def test_each_lost_worker_is_told_once(answers: list[dict[str, str]], told: list[str]) -> None:
+    lines: list[str] = []
+    executor = OnDask(Answers(*answers), lines.append)
+    for _ in range(len(answers) + 2):
+        executor.first([Ended()])
+    assert [line.split()[2] for line in lines] == told
+
+
 def add_to_path(folder: str) -> None:
     """Workers import the cost of this file by its name."""
     if folder not in sys.path:

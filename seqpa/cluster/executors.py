@@ -125,9 +125,9 @@ class OnDask:
         self.timeout = timeout
         self.again = again
         self._last_info: dict[str, Any] = {}
-        self._workers = set(self._info())
+        self._workers = _identities(self._info())
         self._alone_since: float | None = None
-        self._lost: list[str] = []
+        self._lost: list[tuple[str, str]] = []
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Have a task done on the cluster."""
@@ -231,13 +231,14 @@ class OnDask:
     def _look_after_workers(self) -> None:
         """Tell of those that were lost; give up where nobody has been left for too long."""
         info = self._info() if self.client.status == "running" else {}
-        present = set(info)
+        present = _identities(info)
         if self.client.status == "running":
-            for lost in sorted(self._workers - present):
+            # Nobody is forgotten: who is seen again, by an answer that came late, is told no more.
+            for lost in sorted(self._workers - present - set(self._lost)):
                 self._lost.append(lost)
                 if self.told is not None:
-                    self.told(f"the worker {lost} was lost: its tasks are done again by others")
-            self._workers = present
+                    self.told(f"the worker {lost[0]} was lost: its tasks are done again by others")
+            self._workers |= present
         now = time.monotonic()
         full = sorted(address for address, worker in info.items() if _is_full(worker))
         if len(full) < len(present):
@@ -253,7 +254,7 @@ class OnDask:
                     f"more (dask worker --memory-limit)"
                 )
             what = "has had no worker" if self.client.status == "running" else "was not reached"
-            last = f" since {self._lost[-1]} was lost" if self._lost else ""
+            last = f" since {self._lost[-1][0]} was lost" if self._lost else ""
             if len(self._lost) > 1:
                 last += f", after {len(self._lost) - 1} others (is their memory large enough?)"
             raise SeqpaError(
@@ -272,16 +273,16 @@ class OnDask:
     def check(self) -> None:
         """Ask every worker and the scheduler for its version; wait where there is no worker yet."""
         until = time.monotonic() + self.timeout
-        while not self._info():
+        while not (info := self._info()):
             if time.monotonic() > until:
                 raise SeqpaError(
                     f"{self.name} has no worker: start some, for example dask worker {self.name}"
                 )
             time.sleep(_TICK / 5)
-        self._workers = set(self._info())
+        self._workers |= _identities(info)
         asked = {
             address: self.client.submit(eval, _VERSION, workers=[address], pure=False)
-            for address in sorted(self._workers)
+            for address in sorted(info)
         }
         try:
             for address, future in asked.items():
@@ -334,6 +335,11 @@ def _not_there(name: str, error: Exception) -> SeqpaError:
         f"{name} cannot run the tasks of seqpa {seqpa.__version__} ({type(error).__name__}: "
         f"{error}): install the same version there"
     )
+
+
+def _identities(info: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """Which workers these are: a successor may have the address, never the folder."""
+    return {(address, str(worker.get("local_directory"))) for address, worker in info.items()}
 
 
 def _is_full(worker: Mapping[str, Any]) -> bool:
