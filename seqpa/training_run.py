@@ -357,7 +357,12 @@ class TrainingRun:
     def _save_checkpoint(self) -> None:
         begun = perf_counter()
         write_json(self.outputs.progress, self._told())
-        self.tagger.save_state(self.checkpoint)
+        try:
+            self.tagger.save_state(self.checkpoint)
+        except (SeqpaError, OSError):
+            if not self.checkpoint.exists():  # the disk is full: nothing is left of it
+                self.outputs.progress.unlink(missing_ok=True)
+            raise
         self._unsaved = False
         ended = perf_counter()
         self._last_save = ended, ended - begun

@@ -45,6 +45,8 @@ def config_file(folder: Path, text: str) -> Path:
         ("data: {train: a}\nlearner: {epochs: 0}\n", 2, "must be at least 1"),
         ("data: {train: a}\nlearner: {epochs: 2.5}\n", 2, "expected a whole number"),
         ("data: {train: a}\nlearner: {average: no}\n", 2, "expected true or false"),
+        ("data: {train: a}\nlearner: {memory: 500}\n", 2, "500 is no size: give one such as 2GB"),
+        ("data: {train: a}\nlearner: {memory: much}\n", 2, "'much' is no size"),
         ("data: {train: a}\nlearner: 7\n", 2, "learner is 7: expected a mapping"),
         ("data: {train: a, columns: word}\n", 1, "data.columns is 'word': expected a list"),
         ("data:\n  train: a\n  columns: [word,\n    3]\n", 4, "data.columns[1] is 3"),

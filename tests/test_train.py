@@ -135,6 +135,20 @@ def test_quick_epochs_share_a_checkpoint(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(again.history) == 13
 
 
+def test_a_checkpoint_without_space_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path) -> None:
+        raise SeqpaError(f"{path}: cannot be written (No space left on device)")
+
+    run = TrainingRun(config(tmp_path))
+    monkeypatch.setattr(run.tagger, "save_state", full)
+    with pytest.raises(SeqpaError, match="No space left"):
+        next(run.epochs())
+    run.close()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_stopped_early_it_keeps_the_best_so_far(tmp_path: Path) -> None:
     run = TrainingRun(config(tmp_path, learner={"epochs": 50}))
     for row in run.epochs():

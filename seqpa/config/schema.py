@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -42,15 +42,16 @@ Lookahead = Annotated[
 ]
 
 
-def _is_size(value: str) -> str:
+def _is_size(value: Any) -> Any:
+    """Before its type is looked at: a number wants a unit."""
     try:
-        bytes_of(value)
+        bytes_of(value if isinstance(value, str) else "")
     except SeqpaError:
-        raise ValueError("give a size such as 2GB or 500MB") from None
+        raise ValueError(f"{value!r} is no size: give one such as 2GB or 500MB") from None
     return value
 
 
-MemorySize = Annotated[str, AfterValidator(_is_size)]
+MemorySize = Annotated[str, BeforeValidator(_is_size)]
 SchemeName = Literal["bio", "iob1", "iob2", "ioe1", "ioe2", "bioes", "bilou", "biluo", "bmes", "io"]
 
 
