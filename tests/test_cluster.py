@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from seqpa import SequenceTagger
 from seqpa.cluster import DaskSequenceTagger, Files
@@ -537,6 +538,22 @@ def test_labels_that_only_the_test_set_has_are_told_when_the_text_is_read(tmp_pa
 def test_what_cannot_be_done_is_said(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(SeqpaError, match=message):
         DaskSequenceTagger(Inline(), **parameters).fit([["a"]], [["N"]])
+
+
+def test_a_tagger_is_shown_changed_and_cloned_with_its_cluster() -> None:
+    tagger = DaskSequenceTagger(Inline(), shards=2, epochs=3, C=0.5)
+    assert repr(tagger).startswith("DaskSequenceTagger(client=<")
+    assert repr(tagger).endswith(", shards=2, C=0.5, epochs=3)")
+    tagger.set_params(shards=3, epochs=4)
+    cloned = clone(tagger)
+    assert isinstance(cloned, DaskSequenceTagger)
+    assert (cloned.client, cloned.shards, cloned.epochs) == (tagger.client, 3, 4)
+    assert "shards" not in cloned.get_params()
+
+
+def test_an_address_is_no_client() -> None:
+    with pytest.raises(SeqpaError, match=r"client is 'tcp://here:8786': give a distributed.Client"):
+        DaskSequenceTagger("tcp://here:8786").fit([["a"]], [["N"]])
 
 
 def test_an_unknown_parameter() -> None:

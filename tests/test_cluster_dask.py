@@ -4,6 +4,7 @@ clients killed, one clear line for what is wrong."""
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -220,6 +221,17 @@ def test_a_scheduler_that_is_lost_is_one_error() -> None:
         cluster.close()
         with pytest.raises(SeqpaError, match=r"the scheduler was lost or .*: begin anew"):
             executor.results([handle])
+
+
+def test_a_client_that_is_closed_is_told_and_none_is_pickled(client: Any, text: Any) -> None:
+    tagger = DaskSequenceTagger(client, **PARAMETERS).fit(*text)
+    again = pickle.loads(pickle.dumps(tagger))
+    assert again.client is None
+    assert again.predict(text[0]) == tagger.predict(text[0])
+    with distributed.Client(client.scheduler.address) as own:
+        pass
+    with pytest.raises(SeqpaError, match="is closed: make a new one"):
+        DaskSequenceTagger(own, **PARAMETERS).fit(*text)
 
 
 def test_a_cluster_without_workers_is_given_up() -> None:

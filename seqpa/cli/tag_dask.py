@@ -72,6 +72,10 @@ def tag_on_cluster(
 
     with executor_at(dask, TIMEOUT, "the same command does the rest") as executor:
         executor.told = screen().note
-        tagged, left = tag_files(executor, model, inputs, output, options, done)
+        try:
+            tagged, left = tag_files(executor, model, inputs, output, options, done)
+        except KeyboardInterrupt:
+            screen().note("stopped; the same command does the rest")
+            raise
     there = f"; {left:,} were there already" if left else ""
     screen().note(f"{tagged:,} file{'s' * (tagged != 1)} tagged into {output}{there}")

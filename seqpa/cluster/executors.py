@@ -272,6 +272,8 @@ class OnDask:
 
     def check(self) -> None:
         """Ask every worker and the scheduler for its version; wait where there is no worker yet."""
+        if self.client.status == "closed":
+            raise SeqpaError("the client of the Dask cluster is closed: make a new one")
         until = time.monotonic() + self.timeout
         while not (info := self._info()):
             if time.monotonic() > until:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -184,9 +183,43 @@ class DaskSequenceTagger(SequenceTagger):
         self._state: MixedState | None = None
 
     @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        own = super()._defaults()
+        own.pop("tagger")
+        return own | SequenceTagger._defaults()
+
+    @classmethod
     def _parameter_names(cls) -> list[str]:
-        found = inspect.signature(SequenceTagger.__init__).parameters
-        return [name for name in found if name != "self"]
+        """Those that a model is made with: what is said of the cluster is none of them."""
+        return SequenceTagger._parameter_names()
+
+    @classmethod
+    def _of_the_cluster(cls) -> list[str]:
+        learned = cls._parameter_names()
+        return [name for name in cls._defaults() if name not in learned]
+
+    def set_params(self, **params: Any) -> SequenceTagger:
+        """Change parameters by name, those of the cluster too.
+
+        Parameters
+        ----------
+        **params : any
+            New values.
+
+        Returns
+        -------
+        DaskSequenceTagger
+            Itself.
+        """
+        cluster = {name: params.pop(name) for name in self._of_the_cluster() if name in params}
+        super().set_params(**params)
+        for name, value in cluster.items():
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_clone__(self) -> SequenceTagger:
+        cluster = {name: getattr(self, name) for name in self._of_the_cluster()}
+        return super().__sklearn_clone__().set_params(**cluster)
 
     def check_parameters(self) -> None:
         """Raise a SeqpaError where a parameter has a value that it cannot have."""
@@ -214,6 +247,10 @@ class DaskSequenceTagger(SequenceTagger):
             raise SeqpaError(
                 "the variances of 'arow' cannot be mixed: choose another algorithm, such as 'pa-i'"
             )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As of a `SequenceTagger`; the connection stays behind, too."""
+        return super().__getstate__() | {"client": None}
 
     # Training
 
@@ -284,6 +321,10 @@ class DaskSequenceTagger(SequenceTagger):
                 with connected("local") as own:
                     yield OnDask(own, told, self.timeout)
                 return
+        if not hasattr(client, "submit"):
+            raise SeqpaError(
+                f"client is {client!r}: give a distributed.Client of the cluster, or None"
+            )
         yield OnDask(client, told, self.timeout)
 
     def _rounds(

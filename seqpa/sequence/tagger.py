@@ -1159,8 +1159,13 @@ class SequenceTagger(Answers):
         return self
 
     @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        found = inspect.signature(cls.__init__).parameters
+        return {name: own.default for name, own in found.items() if name != "self"}
+
+    @classmethod
     def _parameter_names(cls) -> list[str]:
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+        return list(cls._defaults())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name, as scikit-learn wants them.
@@ -1220,14 +1225,11 @@ class SequenceTagger(Answers):
         return self._learned.is_fitted
 
     def __repr__(self) -> str:
-        defaults = {
-            name: parameter.default
-            for name, parameter in inspect.signature(type(self).__init__).parameters.items()
-        }
+        given = [(name, getattr(self, name), own) for name, own in self._defaults().items()]
         changed = [
             f"{name}={_SHORT.repr(value)}"
-            for name, value in self.get_params().items()
-            if repr(value) != repr(defaults[name])
+            for name, value, default in given
+            if repr(value) != repr(default)
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
 
