@@ -173,6 +173,26 @@ def test_trials_that_run_at_the_same_time_differ(
     assert len({trial.values["learner.C"] for trial in study.ended()}) == 14
 
 
+def test_a_trial_keeps_its_number(
+    tmp_path: Path, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where trials end in another order than they began, and where the search goes on."""
+
+    def made_up(config: Config, floors: list[float | None]) -> TrialResult:
+        return TrialResult([config.learner.C], "accuracy", False, 0.0)
+
+    monkeypatch.setattr("seqpa.tune.study.run_trial", made_up)
+    study = study_at(tmp_path / "a", config)
+    seen = list(study.search(Slow(), 3, 7, None))
+    assert [trial.number for trial in seen] == [1, 2, 3, 4, 5, 6, 7]
+    assert study.ended() == seen
+    best = study.best()
+    del study  # and its lock
+    again = study_at(tmp_path / "a", config)
+    assert again.ended() == seen
+    assert again.best() == best
+
+
 def test_a_killed_process_is_one_error(config: Path) -> None:
     with processes(1) as pool:
         handle = pool.submit(os._exit, 1)

@@ -190,8 +190,13 @@ def _display(study: Study, trials: int) -> Iterator[Callable[[Ended], None]]:
         yield lambda ended: live.update(_table(study, trials), refresh=True)
 
 
+def _short(key: str) -> str:
+    """A key without its section."""
+    return key.rpartition(".")[2]
+
+
 def _line(ended: Ended, trials: int) -> str:
-    values = "  ".join(f"{key.rpartition('.')[2]} {value}" for key, value in ended.values.items())
+    values = "  ".join(f"{_short(key)} {value}" for key, value in ended.values.items())
     told = f"  {ended.told}" if ended.told else ""
     return (
         f"trial {ended.number}/{trials}  {100 * ended.score:6.2f}  {ended.state:<11}  "
@@ -203,19 +208,23 @@ def _table(study: Study, trials: int) -> Any:
     from rich.table import Table
 
     ended = study.ended()
-    table = Table(title=f"{len(ended)} of {trials} trials", title_justify="left", box=None)
-    for name in ("trial", "dev", "epochs", "state", "seconds"):
-        table.add_column(name, justify="left" if name == "state" else "right")
+    title = f"{len(ended)} of {trials} trials"
+    # The space to begin with fits into 80 columns.
+    table = Table(
+        title=title, title_justify="left", box=None, pad_edge=False, collapse_padding=True
+    )
+    for name in ("trial", "dev", "epochs", "state", "time"):
+        table.add_column(name, justify="left" if name == "state" else "right", no_wrap=True)
     keys = list(ended[0].values) if ended else []
     for key in keys:
-        table.add_column(key)
+        table.add_column(_short(key))
     for own in sorted(ended, key=lambda own: (own.state != "done", -own.score))[:_ROWS]:
         table.add_row(
             str(own.number),
             f"{100 * own.score:.2f}",
             str(own.epochs),
             own.state,
-            f"{own.seconds:.1f}",
+            f"{own.seconds:.1f} s",
             *(str(own.values[key]) for key in keys),
         )
     return table

@@ -59,7 +59,8 @@ class Ended:
     Attributes
     ----------
     number : int
-        Counted from 1.
+        Counted from 1, in the order in which trials end: as in the file, and so the same where the
+        search goes on.
     values : dict
         What was tried, by key.
     score : float
@@ -134,30 +135,27 @@ class Study:
         # A trial is in the file when it has ended: what was running when a process was killed is
         # suggested again.
         self._study = optuna.create_study(direction="maximize")
-        self._study.add_trials(self._file.get_trials(deepcopy=False))
+        known_trials = self._file.get_trials(deepcopy=False)
+        self._study.add_trials(known_trials)
+        self._ended = [self._as_told(i, trial) for i, trial in enumerate(known_trials, 1)]
 
     def ended(self) -> list[Ended]:
-        """The trials that have ended, in the order in which they began."""
-        return [own for own, _ in self._numbered()]
+        """The trials that have ended, in this order."""
+        return list(self._ended)
 
-    def _numbered(self) -> list[tuple[Ended, int]]:
-        """The same, each with its number of optuna's."""
+    def _as_told(self, number: int, trial: Any) -> Ended:
         state = self._optuna.trial.TrialState
         names = {state.COMPLETE: "done", state.PRUNED: "ended early", state.FAIL: "failed"}
-        found: list[tuple[Ended, int]] = []
-        for trial in self._study.get_trials(deepcopy=False, states=tuple(names)):
-            told = trial.user_attrs["told"]
-            own = Ended(
-                len(found) + 1,
-                chosen(self._space, trial.params),
-                float(told["best"]),
-                len(trial.intermediate_values),
-                names[trial.state],
-                float(told["seconds"]),
-                str(told["error"]),
-            )
-            found.append((own, trial.number))
-        return found
+        told = trial.user_attrs["told"]
+        return Ended(
+            number,
+            chosen(self._space, trial.params),
+            float(told["best"]),
+            len(trial.intermediate_values),
+            names[trial.state],
+            float(told["seconds"]),
+            str(told["error"]),
+        )
 
     def best(self) -> Ended:
         """The trial with the best score; of several, the first."""
@@ -258,7 +256,8 @@ class Study:
         else:
             ended = self._study.tell(trial, result.best)
         self._file.add_trial(ended)
-        return next(own for own, number in self._numbered() if number == trial.number)
+        self._ended.append(self._as_told(len(self._ended) + 1, ended))
+        return self._ended[-1]
 
     def importances(self) -> dict[str, float]:
         """How much each key matters to the score, largest first; empty where it cannot be told."""
