@@ -7,7 +7,9 @@ place, or into a file, while hardly anything of it is in memory twice.
 
 from __future__ import annotations
 
+import ctypes
 import mmap
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 PIECE = 1 << 20  # bytes that are worked on at a time
 _CAN_GIVE_BACK = hasattr(mmap, "MADV_DONTNEED")
+_C_LIBRARY = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 class FileMap(mmap.mmap):
@@ -56,6 +59,14 @@ def give_back(array: NDArray[Any]) -> None:
     last = end if end == len(whole) else end // mmap.PAGESIZE * mmap.PAGESIZE
     if last > first:
         pages.madvise(mmap.MADV_DONTNEED, first, last - first)
+
+
+def give_back_heap() -> None:
+    """Let go the pages of the common heap that nothing lies on; nothing where the system's library
+    cannot do that. It keeps them for what may come, sometimes a third of what a process has."""
+    trim = getattr(_C_LIBRARY, "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def slices(array: NDArray[Any]) -> Iterator[NDArray[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import platform
 import random
 import signal
 import subprocess
@@ -430,6 +431,28 @@ def test_an_array_on_disk_is_the_array(parts: list[list[int]], data: st.DataObje
     assert len(file) == len(whole)
     assert file.view(begin, end).tolist() == whole[begin:end]
     file.close()
+
+
+def test_the_heap_is_given_back_before_anything_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = [90]
+    monkeypatch.setattr("seqpa.sequence.budget.resident", lambda: held[0] * 10**6)
+    monkeypatch.setattr("seqpa.sequence.budget.give_back_heap", lambda: held.__setitem__(0, 30))
+    budget = Budget(100 * 10**6)
+    budget.check(50 * 10**6, "the words")
+    assert held == [30]
+    with pytest.raises(SeqpaError, match="needs 106MB"):
+        budget.check(60 * 10**6, "the words")
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be told")
+def test_what_the_heap_keeps_goes_back() -> None:
+    kept = [bytes(1000) for _ in range(100_000)]
+    last = bytes(1000)  # above all of them: the heap cannot become shorter by itself
+    before = resident()
+    del kept
+    pages.give_back_heap()
+    assert resident() < before - 50 * 10**6
+    del last
 
 
 @given(sizes=st.lists(st.integers(0, 700), max_size=4), seed=st.integers(0, 9))

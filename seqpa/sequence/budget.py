@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from seqpa.errors import SeqpaError
+from seqpa.pages import give_back_heap
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -139,6 +140,12 @@ class Budget:
         """How many bytes more the process may take."""
         return self.limit - resident() - self.kept_back - SPARE
 
+    def has_room(self, more: float) -> bool:
+        """Whether the process may take so many bytes more, when its heap keeps none for itself."""
+        if more > self.room():
+            give_back_heap()
+        return more <= self.room()
+
     def check(self, more: float, what: str, advice: str = ADVICE) -> None:
         """Raise a SeqpaError if the process cannot take so much more.
 
@@ -151,7 +158,7 @@ class Budget:
         advice : str
             What else may help, for the message.
         """
-        if more > self.room():
+        if not self.has_room(more):
             self.refuse(more, what, advice)
 
     def refuse(self, more: float, what: str, advice: str = ADVICE) -> NoReturn:

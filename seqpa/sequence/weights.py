@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from seqpa._kernel.chain import FORBIDDEN
 from seqpa._kernel.store import Store
 from seqpa.errors import SeqpaError
-from seqpa.pages import PIECE, fresh, give_back, move, slices
+from seqpa.pages import PIECE, fresh, give_back, give_back_heap, move, slices
 from seqpa.sequence.budget import Budget
 from seqpa.sequence.checks import (
     MAX_CLOCK,
@@ -490,7 +490,7 @@ class TrainingWeights:
         if self.budget is None:
             return
         stores = self._both()
-        if self.budget.room() < 0:
+        if not self.budget.has_room(0):
             for own in stores.values():
                 own.close_holes()
         more = self.budget.room() / self._bytes_each / len(stores)
@@ -501,6 +501,7 @@ class TrainingWeights:
         self.allow()
         if all(map(_is_roomy, self._both().values())):
             return
+        give_back_heap()
         for own in self._both().values():
             own.close_holes()
         self.allow()
