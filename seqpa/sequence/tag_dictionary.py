@@ -558,6 +558,8 @@ class Apart:
         self._counts = dictionary.counts_of
         self._own = own
         self._known: dict[str, tuple[str, str]] = {}
+        # Most words have few labels few times: what is told of them is told of many.
+        self._told: dict[tuple[tuple[str, int], ...], tuple[str, str]] = {}
 
     def entries(self, words: Sequence[str]) -> tuple[list[tuple[str, str]], NDArray[np.int64]]:
         """What training sees of tokens of the block.
@@ -572,15 +574,19 @@ class Apart:
         values, which
             As for `TagDictionary.jackknifed`.
         """
-        lower = [word.lower() for word in words]
-        number = {word: k for k, word in enumerate(dict.fromkeys(lower))}
-        values = [self._entry(word) for word in number]
-        return values, np.fromiter(map(number.__getitem__, lower), np.int64, len(lower))
+        lower = {word: word.lower() for word in dict.fromkeys(words)}
+        number = {word: k for k, word in enumerate(dict.fromkeys(lower.values()))}
+        known = self._known
+        values = [known.get(word) or self._entry(word) for word in number]
+        place = {word: number[own] for word, own in lower.items()}
+        return values, np.fromiter(map(place.__getitem__, words), np.int64, len(words))
 
     def _entry(self, word: str) -> tuple[str, str]:
-        found = self._known.get(word)
+        own = self._own.get(word, {})
+        counts = self._counts(word)
+        rest = tuple([(k, m) for k, n in counts.items() if (m := n - own.get(k, 0)) > 0])
+        found = self._told.get(rest)
         if found is None:
-            own = self._own.get(word, {})
-            rest = {k: n - own.get(k, 0) for k, n in self._counts(word).items()}
-            found = self._known[word] = told({k: n for k, n in rest.items() if n > 0})
+            found = self._told[rest] = told(dict(rest))
+        self._known[word] = found
         return found
