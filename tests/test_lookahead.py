@@ -255,3 +255,11 @@ def test_auto_is_serial_where_there_is_nothing_to_look_ahead_to(given: dict[str,
     assert digest(trained(X, y, lookahead="auto", n_jobs=2, **given)) == digest(
         trained(X, y, **given)
     )
+
+
+def test_there_are_no_more_threads_than_blocks_can_use() -> None:
+    cost, rules = sequence_cost("hamming", LABELS), penalties(None, LABELS)
+    for lookahead, n_jobs, count in (("auto", 3, 2), ("auto", 5000, 63), (1, 5000, 0)):
+        learner = ChainLearner("pa-i", 1.0, cost, rules, LABELS, lookahead=lookahead)
+        with learner.helpers(n_jobs) as helpers:
+            assert helpers.count == count

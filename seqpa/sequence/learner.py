@@ -59,6 +59,9 @@ _CAREFUL = ("pa-i", "pa-ii", "pa-ls")
 LARGEST = 1e15
 NO_WEIGHTS: NDArray[np.float64] = np.zeros(0)  # every sentence counts as one
 _UNKNOWN = -1.0
+# Threads for an epoch: the rest would wait at blocks of at most 256 sentences, and thousands would
+# never come to an end.
+_MOST_THREADS = 64
 Progress = Callable[[int, int], None]  # how many sentences are done, and of how many
 
 
@@ -409,7 +412,7 @@ class ChainLearner:
         -------
         Helpers
         """
-        return Helpers(n_jobs - 1 if self.lookahead != 1 else 0)
+        return Helpers(min(n_jobs, _MOST_THREADS) - 1 if self.lookahead != 1 else 0)
 
     def tools(self, weights: TrainingWeights, size: Size, again: bool, helpers: int = 0) -> Tools:
         """What training works with, for sentences of at most this size.
