@@ -20,6 +20,7 @@ from safetensors.numpy import save_file
 from sklearn.base import clone
 
 from seqpa import Hierarchy, SequenceTagger
+from seqpa._kernel.store import labels_exist
 from seqpa.array_files import checksum
 from seqpa.errors import SeqpaError
 from seqpa.model import model_header
@@ -784,3 +785,34 @@ def test_what_could_not_be_loaded_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(SeqpaError, match="no number up to"):
         tagger.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+def labels_exist_twin(rows: Any, arena: Any, n_labels: int, width: int, pairs: bool) -> bool:
+    for start, size in rows:
+        for label in arena[start : start + 2 * max(size, 0) : 2]:
+            if pairs and not (label in range(n_labels * width) and label % width < n_labels):
+                return False
+            if not pairs and label not in range(n_labels):
+                return False
+    return True
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("pairs", [False, True])
+def test_labels_of_rows_are_checked_as_the_twin_does(pairs: bool) -> None:
+    rng = np.random.default_rng(5)
+    odd = [-1.0, 0.5, np.nan, np.inf, 3.0, 4.0, 11.0, 12.0]  # of 3 labels, in rows of 4
+    seen = set()
+    for _ in range(200):
+        sizes = rng.integers(0 if pairs else -1, 4, 6)
+        starts = np.concatenate([[0], np.cumsum(np.where(sizes < 0, 4, 2 * sizes))])
+        rows = np.column_stack([starts[:-1], sizes]).astype(np.int32)
+        arena = rng.integers(0, 3, starts[-1]).astype(np.float32)
+        if pairs:
+            arena += 4 * rng.integers(0, 3, starts[-1])
+        if rng.random() < 0.6 and len(arena):
+            arena[rng.integers(len(arena))] = rng.choice(odd)  # a weight, or a label
+        found = bool(labels_exist(rows, arena, 3, 4, pairs))
+        assert found == labels_exist_twin(rows, arena, 3, 4, pairs)
+        seen.add(found)
+    assert seen == {False, True}

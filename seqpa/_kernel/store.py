@@ -733,3 +733,33 @@ class Store:
                     new.rows[i, 0] = at
                     new.rows[i, 1] = 0
         return at
+
+
+@cython.ccall
+@cython.exceptval(-1, check=True)
+def labels_exist(
+    rows: cython.const[cython.int][:, ::1],
+    arena: cython.const[cython.float][::1],
+    n_labels: cython.Py_ssize_t,
+    width: cython.Py_ssize_t,
+    pairs: cython.bint,
+) -> cython.bint:
+    """Whether each entry of the sparse rows, which lie in the arena, names a label that exists.
+
+    n_labels  labels are 0 up to this; with `pairs`, p · width + y is the pair of labels (p, y)
+    """
+    f: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    number: cython.Py_ssize_t
+    label: cython.float
+    end: cython.float = n_labels * width if pairs else n_labels
+    with cython.nogil:
+        for f in range(rows.shape[0]):
+            for k in range(rows[f, 1]):
+                label = arena[rows[f, 0] + 2 * k]
+                if not (label >= 0.0 and label < end):  # nor where it is NaN
+                    return False
+                number = cython.cast(cython.Py_ssize_t, label)
+                if number != label or (pairs and number % width >= n_labels):
+                    return False
+    return True

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel.chain import FORBIDDEN
+from seqpa._kernel.store import labels_exist
 from seqpa._kernel.trainer import LONGEST
 from seqpa.errors import SeqpaError
 from seqpa.pages import slices
@@ -101,23 +102,10 @@ def check_rows(
         raise SeqpaError(f"damaged model: a row of {name} weights has a size that no row can have")
     needs = np.where(sizes < 0, width, 2 * (_capacities(sizes) if spare else sizes))
     _check_apart(starts[needs > 0], needs[needs > 0], len(arena), name)
-    end = n_labels * width if pairs else n_labels
-    for begin in range(0, len(sizes), _PIECE):
-        counts = sizes[begin : begin + _PIECE]
-        of_sparse = starts[begin : begin + _PIECE][counts > 0]
-        counts = counts[counts > 0]
-        # Position of every entry's label: each row's start plus 0, 2, 4, ...
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        labels = arena[np.repeat(of_sparse, counts) + 2 * within]
-        if not (
-            (labels >= 0).all()
-            and (labels < end).all()
-            and (labels == labels // 1).all()
-            and (not pairs or (labels % width < n_labels).all())
-        ):
-            raise SeqpaError(
-                f"damaged model: a row of {name} weights names a label that does not exist"
-            )
+    if not labels_exist(rows, arena, n_labels, width, pairs):
+        raise SeqpaError(
+            f"damaged model: a row of {name} weights names a label that does not exist"
+        )
     if not pairs:
         _check_padding(starts[sizes < 0], arena, n_labels, width, name)
 
