@@ -29,7 +29,7 @@ MOST_EPOCHS = 40  # given up after so many when L-BFGS's score is to be reached
 SEEDS = (1, 2, 3)
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0)
 C = 0.02
-UPDATE = "prediction-based"  # as CRFsuite's `pa`
+UPDATE, COST = "prediction-based", "hamming"  # as CRFsuite's `pa`
 N_BEST = 5  # candidates of the update "n-best"
 TUNED = {"c1": 0.1, "c2": 0.1, "max_iterations": 100}
 # CRFsuite's five trainers with their own defaults; l2sgd's thousand epochs are cut to a hundred.
@@ -185,8 +185,8 @@ def job_count(task: Task, data: Path) -> dict[str, Any]:
 def new_tagger(task: Task, features: Any, epochs: int, seed: int, c: float = C, **more: Any) -> Any:
     from seqpa import SequenceTagger
 
-    given = {"C": c, "update": UPDATE, "epochs": epochs, "random_state": seed} | more
-    return SequenceTagger(features, task.columns, **given)
+    given = {"C": c, "update": UPDATE, "cost": COST, "epochs": epochs, "random_state": seed}
+    return SequenceTagger(features, task.columns, **given | more)
 
 
 def encoding_seconds(task: Task, corpus: Any) -> float:
@@ -313,7 +313,8 @@ def job_given(
     if ours:
         from seqpa import SequenceTagger
 
-        tagger = SequenceTagger(None, C=C, update=UPDATE, epochs=epochs, random_state=1)
+        given = {"C": C, "update": UPDATE, "cost": COST, "epochs": epochs}
+        tagger = SequenceTagger(None, random_state=1, **given)
         training = timed(lambda: tagger.fit(X, y))[0]
         tag = tagger.predict
     else:
@@ -430,7 +431,8 @@ def job_scaling(data: Path, features: list[str], epochs: int) -> dict[str, Any]:
     from seqpa.data import read
 
     corpus = read(data, columns=["word", "_", "label"])
-    tagger = SequenceTagger(features, C=C, update=UPDATE, epochs=epochs, random_state=SEEDS[0])
+    given = {"C": C, "update": UPDATE, "cost": COST, "epochs": epochs}
+    tagger = SequenceTagger(features, random_state=SEEDS[0], **given)
     seconds = epoch_seconds(tagger, corpus)
     return {
         "tokens": corpus.n_tokens,

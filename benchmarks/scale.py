@@ -24,7 +24,7 @@ from typing import Any
 
 import peers
 from accuracy import corpora, held_score
-from jobs import TASKS, UPDATE, C
+from jobs import COST, TASKS, UPDATE, C
 from results import machine, table, write
 
 from seqpa import SequenceTagger
@@ -231,7 +231,7 @@ def peer(data: Path, runs: int, quick: bool) -> str:
 
             for _ in range(runs):
                 for jobs in (1, 2):
-                    given = {"epochs": many, "C": C, "update": UPDATE, "cost": "hamming"}
+                    given = {"epochs": many, "C": C, "update": UPDATE, "cost": COST}
                     model = folder / "ours"
                     keep(str(jobs), whole_run(data, task, templates, jobs, model, **given)[0])
                 keep("theirs", their_run(data, task, many, folder / "theirs"))
