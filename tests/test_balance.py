@@ -4,6 +4,7 @@ train."""
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from seqpa import SequenceTagger
 from seqpa.array_files import read_file, write_file
+from seqpa.cli import main
 from seqpa.cluster import DaskSequenceTagger
 from seqpa.cluster.executors import Inline
 from seqpa.config import Config
@@ -156,6 +158,42 @@ def test_on_disk_it_is_as_in_memory() -> None:
     ]
     assert taggers[0].missed_cost_ == taggers[1].missed_cost_ > 1.0
     assert taggers[0].state_features_ == taggers[1].state_features_
+
+
+@pytest.mark.parametrize("memory", ["null", "1TB"])
+def test_advice_at_the_end_knows_it(
+    memory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Within `memory` the training state is gone by then."""
+    for seed, name in enumerate(("train", "dev")):
+        rng = random.Random(seed)
+        lines = []
+        for _ in range(300):
+            # A name that is known; and some that are new, and seldom labelled: these are missed.
+            pairs = [("Ada", "B-x"), ("w", "O")]
+            for _ in range(5):
+                label = "B-x" if rng.random() < 0.35 else "O"
+                pairs += [(f"N{rng.randrange(10**6)}", label), ("w", "O")]
+            lines += [f"{word}\t{label}\n" for word, label in pairs] + ["\n"]
+        (tmp_path / f"{name}.conll").write_text("".join(lines))
+    config = tmp_path / "a.yaml"
+    config.write_text(
+        "data: {columns: [word, label], train: train.conll, dev: dev.conll}\n"
+        "features: {templates: ['word[0]', 'word[-1]']}\n"
+        f"learner: {{epochs: 2, memory: {memory}}}\n"
+    )
+    assert main(["train", str(config)]) == 0
+    told = "".join(capsys.readouterr())
+    found = re.search(r"a missed token counts ([\d.]+) times", told)
+    assert found is not None
+    assert f"a higher cost of missed spans (cost.missed: {2 * float(found[1]):g})" in told
+
+
+def test_ending_learning_keeps_the_number() -> None:
+    tagger = SequenceTagger(TEMPLATES, random_state=1, epochs=1).fit(*rare_names(300))
+    before = tagger.missed_cost_
+    tagger.end_learning()
+    assert tagger.missed_cost_ == before > 1.0
 
 
 def test_a_cluster_measures_it_too() -> None:

@@ -178,6 +178,10 @@ def test_one_definition_feeds_help_schema_and_yaml() -> None:
         assert key in settings_help()
         assert f"`{key}`" in settings_table()
     assert all(setting.description and setting.values for setting in settings())
+    values = {setting.key: setting.values for setting in settings()}
+    assert values["learner.lookahead"] == "auto, or a whole number"
+    assert values["decoding.constraints"].endswith("biluo, bmes, io, or rules")
+    assert values["learner.batch_size"] == "whole number"
     schema = json_schema()
     assert set(schema["properties"]) == set(Config.model_fields)
     assert schema["additionalProperties"] is False

@@ -361,3 +361,12 @@ def test_the_architecture_names_every_module_with_a_sentence() -> None:
     assert not set(told) - present, f"gone, but still there: {sorted(set(told) - present)}"
     short = [path for path, sentence in told.items() if len(sentence.split()) < 3]
     assert not short, f"say what they are for: {short}"
+
+
+def test_the_architecture_has_every_layer() -> None:
+    page = (PROJECT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.split("| layer, top to bottom |")[1].split("\n## ")[0]
+    told = set(re.findall(r"`([\w/.]+)`", table))
+    names = {name.replace(".", "/") for names in LAYERS for name in names} - {"__main__"}
+    missing = {name for name in names if not {f"{name}.py", f"{name}/"} & told}
+    assert not missing, f"not among the layers of docs/architecture.md: {sorted(missing)}"

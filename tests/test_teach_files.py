@@ -226,7 +226,7 @@ def test_what_is_not_finished_is_left_out_and_counted() -> None:
         data, told = rendered([(one, None), (one, {"labels": ["N", None]})], "tokens", format)
         assert data == b""
         assert told == (0, 0, 2)
-    assert str(told).endswith("2 that are not finished were left out")
+    assert str(told).endswith("; left out, not finished: 2")
 
 
 def test_a_file_is_never_replaced_unasked(tmp_path: Path) -> None:

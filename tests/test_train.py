@@ -64,6 +64,41 @@ def test_the_model_is_what_the_tagger_learns(tmp_path: Path) -> None:
     assert all(row["tokens"] == train.n_tokens for row in rows)
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (
+            "learner:\n  epochs: 1\n  stages: 2\n  memory: 1GB",
+            "a.yaml:4: learner.stages is 2: with memory it can only be 1",
+        ),
+        (
+            "learner: {algorithm: perceptron, batch_size: 4}",
+            "a.yaml:2: learner.batch_size above 1 needs",
+        ),
+        ("learner: {memory: 1MB}", "a.yaml:2: learner.memory is 1MB, and with "),
+        (
+            "decoding:\n  constraints: {forbidden: [[Q, O]]}",
+            "a.yaml:3: decoding.constraints name the label 'Q'",
+        ),
+        (
+            "learner: {memory: 1GB}\ncluster: {shards: 2}",
+            "a.yaml:2: learner.memory is '1GB': on a cluster it cannot be set",
+        ),
+    ],
+)
+def test_settings_that_do_not_go_together_are_told_with_their_place(
+    more: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.conll").write_text("Ada\tB-x\nwon\tO\n")
+    path = tmp_path / "a.yaml"
+    path.write_text(f"data: {{columns: [word, label], train: a.conll}}\n{more}\n")
+    assert main(["train", str(path), "--quiet"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"seqpa: error: {tmp_path}/{message}")
+    assert told.count("\n") == 1
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.conll", "a.yaml"]
+
+
 def test_the_origin_is_in_the_model(tmp_path: Path) -> None:
     trained(tmp_path)
     model = read_model(tmp_path / "m.safetensors")

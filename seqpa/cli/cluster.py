@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqpa.cli.inputs import Columns
+from seqpa.cli.inputs import OwnColumns
 from seqpa.cli.screen import screen
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def cluster(
     format: Annotated[
         str, typer.Option(help="Format of the files, if they are split into words: conll, ...")
     ] = _TEXT,
-    columns: Columns = None,
+    columns: OwnColumns = None,
     tokenizer: Annotated[
         str,
         typer.Option(

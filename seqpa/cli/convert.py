@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from seqpa.cli.inputs import Columns
+from seqpa.cli.inputs import OwnColumns
 
 
 def convert(
@@ -37,11 +37,11 @@ def convert(
     labels: Annotated[
         str, typer.Option(help="Illegal chunk labels: repair (with --scheme), or strict.")
     ] = "repair",
-    columns: Columns = None,
+    columns: OwnColumns = None,
     label: Annotated[
         str | None, typer.Option(help="Which column or key of IN is the label.")
     ] = None,
-    encoding: Annotated[str | None, typer.Option(help="Of IN, if not UTF-8.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Of IN, if looking is not enough.")] = None,
     language: Annotated[
         str, typer.Option(help="Of texts with spans: english, german, french, spanish, any.")
     ] = "english",

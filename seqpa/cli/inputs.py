@@ -26,6 +26,14 @@ Columns = Annotated[
         help="What the columns are, if not as in training; _ is one to ignore.",
     ),
 ]
+# Where no model tells how the data are.
+OwnColumns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME,NAME,...",
+        help="What the columns are, such as word,_,label; _ is one to ignore.",
+    ),
+]
 Encoding = Annotated[str | None, typer.Option(help="Of the data, if not the training data's.")]
 MaxSentence = Annotated[
     int | None,

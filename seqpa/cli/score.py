@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from seqpa.cli.inputs import Encoding, Format
 from seqpa.cli.tables import By, Top, check_by, tables, wrong_sentences
 
 
@@ -34,11 +33,15 @@ def score(
     json: Annotated[
         bool, typer.Option("--json", help="Print everything as JSON, scores as fractions.")
     ] = False,
-    format: Format = None,
+    format: Annotated[
+        str | None, typer.Option(help="Format of the files, if looking is not enough.")
+    ] = None,
     label: Annotated[
         str | None, typer.Option(help="Which column or key is the label, if not the last.")
     ] = None,
-    encoding: Encoding = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Of the files, if looking is not enough.")
+    ] = None,
 ) -> None:
     """Score labels that are in a file, whoever predicted them.
 

@@ -131,6 +131,32 @@ def place_of_sentence(config: Config, part: str, message: str) -> str:
     return f"{data_name(config, part)}: {message}"
 
 
+def place_of_setting(config: Config, message: str) -> str:
+    """A message that begins with the name of a parameter, with the place and name of its key.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+    message : str
+        Of a tagger, which knows of no configuration.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> place_of_setting(Config.model_validate({"data": {"train": "a.conll"}}), "stages is 2: ...")
+    'learner.stages is 2: ...'
+    """
+    name = message.partition(" ")[0]
+    for section in ("learner", "decoding"):
+        if name in type(getattr(config, section)).model_fields:
+            return f"{config.place(section, name)}{section}.{message}"
+    return message
+
+
 def data_files(config: Config, part: str) -> list[str]:
     """The files of a corpus, patterns replaced by what they stand for; or names of NLTK's corpora.
 

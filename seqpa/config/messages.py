@@ -323,7 +323,8 @@ _TYPES = {str: "text", int: "whole number", float: "number", bool: "true, false"
 def _values(annotation: Any) -> str:
     literals = _literals(annotation)
     if literals:
-        return ", ".join(literals) + (", or rules" if _models(annotation) else "")
+        also = {"rules": bool(_models(annotation)), "a whole number": _takes(annotation, int)}
+        return ", or ".join([", ".join(literals), *(name for name, takes in also.items() if takes)])
     if annotation in _TYPES:
         return _TYPES[annotation]
     names = [name for name in map(_values, _without_none(annotation)) if name]
@@ -332,6 +333,10 @@ def _values(annotation: Any) -> str:
     if _is_mapping(annotation):
         return f"mapping of text to {names[-1]}"
     return " or ".join(dict.fromkeys(names))
+
+
+def _takes(annotation: Any, kind: type) -> bool:
+    return annotation is kind or any(_takes(part, kind) for part in get_args(annotation))
 
 
 def _without_none(annotation: Any) -> list[Any]:

@@ -220,8 +220,8 @@ class LearnerSettings(Section):
     n_jobs: int = Field(
         default=1,
         ge=1,
-        description="threads: for tagging, and for training where lookahead is not 1; results do "
-        "not depend on it",
+        description="threads: for tagging, for encoding a large text, and for training where "
+        "lookahead is not 1; results do not depend on it",
     )
     lookahead: Lookahead = Field(
         default=1,

@@ -671,9 +671,10 @@ def encoded_on_disk(
     return blocks
 
 
-# Bytes for each feature that weights take, and writing them: more than was ever seen; and those of
-# its row, before it has weights.
+# Bytes that a feature takes later, with its weights and while they are written: more than was ever
+# seen.
 _LATER = 100
+# Bytes of a feature's row, which it has before it has weights.
 _ROW = 8
 
 

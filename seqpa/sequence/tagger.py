@@ -1035,7 +1035,8 @@ class SequenceTagger(Answers):
     @property
     def missed_cost_(self) -> float:
         """How often a missed token of a span counted in `fit`, with the cost "auto"."""
-        return self.training_state_.missed
+        found = self._learned.missed
+        return self.training_state_.missed if found is None else found
 
     @property
     def training_state_(self) -> TrainingState:

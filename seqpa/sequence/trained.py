@@ -145,6 +145,7 @@ class Learned:
         self.resumed = training is not None
         self.seen_with = seen_with
         self.lock = ForkSafeLock()
+        self._missed: float | None = None
         self._tagging: LiveTagging | None = None
         self._learner: tuple[tuple[Any, ...], ChainLearner] | None = None
 
@@ -168,6 +169,11 @@ class Learned:
             if self.training is not None and self.is_fitted:
                 return self.training.best_epoch
             return self._fitted(self.trained).epoch
+
+    @property
+    def missed(self) -> float | None:
+        """How often a missed token of a span counted in training; None where nobody knows."""
+        return self._missed if self.training is None else self.training.missed
 
     @property
     def source(self) -> FeatureSource:
@@ -278,6 +284,7 @@ class Learned:
     def end_learning(self) -> None:
         """Forget what learning would go on from; the caller has called `take`, and holds the
         lock."""
+        self._missed = self.missed
         self.training, self.moved, self.live = None, False, False
         self._tagging = self._learner = None
 

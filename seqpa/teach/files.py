@@ -104,9 +104,11 @@ class Exported(NamedTuple):
 
     def __str__(self) -> str:
         """In one line."""
-        told = f"{self.sentences:,} labelled sentences, {self.tokens:,} tokens"
-        more = f"; {self.left_out:,} that are not finished were left out" if self.left_out else ""
-        return told + more
+        told = (
+            f"{self.sentences:,} labelled sentence{'s' * (self.sentences != 1)}, "
+            f"{self.tokens:,} token{'s' * (self.tokens != 1)}"
+        )
+        return told + (f"; left out, not finished: {self.left_out:,}" if self.left_out else "")
 
 
 # In
@@ -534,7 +536,7 @@ def rendered(
     >>> data
     b'Ada\\tB-PER\\nwon\\tO\\n\\n'
     >>> print(told)
-    1 labelled sentences, 2 tokens; 1 that are not finished were left out
+    1 labelled sentence, 2 tokens; left out, not finished: 1
     """
     if format not in EXPORTS:
         hint = did_you_mean(format, list(EXPORTS))
