@@ -143,6 +143,9 @@ def main() -> None:
         raise SystemExit("name the folder of the corpora with SEQPA_DATA")
     parts = [machine("seqpa", "python-crfsuite"), NOTES]
     for task in TASKS:
+        if not Path(folder, task.folder).is_dir():
+            print(f"{task.name}: left out, there is no {Path(folder, task.folder)}", flush=True)
+            continue
         train, test = (
             read(Path(folder, task.folder, f"{part}.txt"), columns=task.columns)
             for part in ("train", "test")
