@@ -433,7 +433,7 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
     """
     learner = config.learner
     columns = columns_of(config, columns)
-    return SequenceTagger(
+    tagger = SequenceTagger(
         features=features_of(config, columns),
         columns=columns,
         cost=cost_of(config),
@@ -462,6 +462,12 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
             None if learner.memory_folder is None else config.path("learner", "memory_folder")
         ),
     )
+    try:
+        tagger.check_parameters()  # each value is right by itself: do they go together?
+    except SeqpaError as error:
+        place = config.place("learner", str(error).partition(" ")[0])
+        raise SeqpaError(f"{place}{error}") from None
+    return tagger
 
 
 def score(
