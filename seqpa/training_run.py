@@ -462,12 +462,25 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
             None if learner.memory_folder is None else config.path("learner", "memory_folder")
         ),
     )
+    check_together(tagger, config)
+    return tagger
+
+
+def check_together(tagger: SequenceTagger, config: Config) -> None:
+    """Raise a SeqpaError, with its line, where settings that are right alone do not go together.
+
+    Parameters
+    ----------
+    tagger : SequenceTagger
+        With these settings.
+    config : Config
+        Where they stand.
+    """
     try:
-        tagger.check_parameters()  # each value is right by itself: do they go together?
+        tagger.check_parameters()
     except SeqpaError as error:
         place = config.place("learner", str(error).partition(" ")[0])
         raise SeqpaError(f"{place}{error}") from None
-    return tagger
 
 
 def score(
