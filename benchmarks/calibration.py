@@ -141,8 +141,12 @@ def main() -> None:
     folder = os.environ.get("SEQPA_DATA")
     if folder is None:
         raise SystemExit("name the folder of the corpora with SEQPA_DATA")
-    parts = [machine("seqpa", "python-crfsuite"), NOTES]
+    command = "SEQPA_DATA=DIR python benchmarks/calibration.py"
+    parts = [f"`{command}` on {machine('seqpa', 'python-crfsuite')}.", NOTES]
     for task in TASKS:
+        if not Path(folder, task.folder).is_dir():
+            print(f"{task.name}: left out, there is no {Path(folder, task.folder)}", flush=True)
+            continue
         train, test = (
             read(Path(folder, task.folder, f"{part}.txt"), columns=task.columns)
             for part in ("train", "test")

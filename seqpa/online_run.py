@@ -142,6 +142,13 @@ class OnlineRun:
 
     def __init__(self, config: Config, *, force: bool = False) -> None:
         self.config = config
+        for name in ("stages", "seeds"):
+            number = getattr(config.learner, name)
+            if number > 1:
+                raise SeqpaError(
+                    f"{config.place('learner', name)}learner.{name} is {number}: in one pass "
+                    f"(--online) it can only be 1"
+                )
         self.outputs = Outputs(config)
         self.progress = Progress()
         self.history: list[Progress] = []
@@ -222,11 +229,15 @@ class OnlineRun:
         self.history.append(told)
         return told
 
-    def _save(self) -> SequenceTagger:
+    def _fitted(self) -> SequenceTagger:
         tagger = self.tagger
         if tagger is None or not tagger.__sklearn_is_fitted__():
             name = data_name(self.config, "train")
             raise SeqpaError(f"{name}: there is no label to learn from in it")
+        return tagger
+
+    def _save(self) -> None:
+        tagger = self._fitted()
         save_model(
             self.outputs.model,
             tagger.trained_,
@@ -235,10 +246,12 @@ class OnlineRun:
             config=told_config(self.config),
             training_words=self._words,
         )
-        return tagger
 
     def _finished(self) -> OnlineOutcome:
-        tagger = self._save()
+        tagger = self._fitted()
+        if self.dev is not None:
+            tagger.calibrate_by_dev(self.dev)
+        self._save()
         dev, test = (
             None if corpus is None else score(tagger, corpus, self._words, tagger.cost)
             for corpus in (self.dev, self.test)

@@ -332,7 +332,7 @@ class TrainingRun:
             told = str(error)
             if told.startswith("sentence "):  # only their number is known there
                 told = place_of_sentence(self.config, "train", told)
-            raise SeqpaError(place_of_setting(self.config, told)) from None
+            raise SeqpaError(told) from None
 
     def _refuse_certificate(self, resume: bool) -> None:
         kind = self.config.cost.kind
@@ -434,7 +434,7 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
     """
     learner = config.learner
     columns = columns_of(config, columns)
-    return SequenceTagger(
+    tagger = SequenceTagger(
         features=features_of(config, columns),
         columns=columns,
         cost=cost_of(config),
@@ -463,6 +463,24 @@ def tagger_of(config: Config, columns: tuple[str, ...]) -> SequenceTagger:
             None if learner.memory_folder is None else config.path("learner", "memory_folder")
         ),
     )
+    check_together(tagger, config)
+    return tagger
+
+
+def check_together(tagger: SequenceTagger, config: Config) -> None:
+    """Raise a SeqpaError, with its line, where settings that are right alone do not go together.
+
+    Parameters
+    ----------
+    tagger : SequenceTagger
+        With these settings.
+    config : Config
+        Where they stand.
+    """
+    try:
+        tagger.check_parameters()
+    except SeqpaError as error:
+        raise SeqpaError(place_of_setting(config, str(error))) from None
 
 
 def score(

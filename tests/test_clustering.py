@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seqpa import SequenceTagger
 from seqpa._kernel import word_classes
 from seqpa.cli import main
 from seqpa.errors import SeqpaError
@@ -153,6 +154,16 @@ def test_a_file_goes_round(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_text(found.text(), encoding="utf-8")
     assert Clusters.read(tmp_path / "c.txt").paths == {"né": "01", "x": "00"}
     assert found.clusters().paths == found.paths
+
+
+def test_clusters_of_lower_case_are_looked_up_in_lower_case() -> None:
+    def predicted(paths: dict[str, str]) -> list[str]:
+        tagger = SequenceTagger(['cluster("c", 2)[0]'], resources={"c": Clusters(paths)})
+        return tagger.fit([["rain", "dog"]] * 3, [["A", "B"]] * 3).predict([["RAIN", "Rain"]])[0]
+
+    lower = {"rain": "010", "dog": "111"}
+    assert predicted(lower) == ["A", "A"]
+    assert predicted({**lower, "Rain": "111"})[1] == "B"  # with capitals in the file, as it is
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -244,6 +244,13 @@ def test_the_table_of_settings_is_up_to_date() -> None:
     assert settings_table() in page, "put the output of seqpa.config.settings_table() into it"
 
 
+def test_every_benchmark_is_in_their_readme() -> None:
+    readme = (PROJECT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    files = sorted((PROJECT / "benchmarks").glob("*.py"))
+    assert len(files) > 20
+    assert [file.name for file in files if f"`{file.name}`" not in readme] == []
+
+
 def test_the_readme_has_the_figures_of_the_benchmarks() -> None:
     """Each figure of "Measured" is in benchmarks/RESULTS.md, where it may have more digits."""
     text = (PROJECT / "README.md").read_text(encoding="utf-8")

@@ -169,10 +169,38 @@ def test_words_are_found_elsewhere_where_nothing_else_looks_at_them(templates, t
     unseen = [[("Nile", "N"), ("in", "X")], [("NILE", "V")]]
     for text_ in (X, unseen):
         assert loaded.predict_nbest(text_, 2) == tagger.predict_nbest(text_, 2)
+        best = [found[0][1] for found in tagger.predict_nbest(text_, 1)]
+        assert loaded.predict(text_) == tagger.predict(text_) == best
     online = SequenceTagger(templates, ("word", "pos"), average=False)
     for tokens, labels in zip(X, y, strict=True):
         online.learn_one(tokens, labels)
     assert online.predict(X) == [best[0][1] for best in online.predict_nbest(X, 1)]
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("online", [False, True])
+def test_what_labels_taught_of_words_elsewhere_tells_no_token_its_own(online, monkeypatch):
+    """A token may see the entries of its block, which do not know its label; online, of its
+    sentence. Each word is there twice, mostly in two blocks, and no two labels are the same."""
+    draw = random.Random(1)
+    sentences = [[f"W{k}", f"w{k}"] for k in range(200)] * 2
+    draw.shuffle(sentences)
+    cells = [[word for tokens in sentences for word in tokens]]
+    labels = [f"L{i}" for i in range(len(cells[0]))]
+
+    def told_its_own():
+        """How many tokens see a label of their own sentence."""
+        encoder = FeatureEncoder(["elsewhere(tags, 0)", "elsewhere(besttag, 1)"])
+        lengths = [2] * len(sentences)
+        seen = told(encoder, encoder.extend_transform(cells, lengths, labels, online=online))
+        return sum(
+            not {labels[i - i % 2], labels[i - i % 2 + 1]}.isdisjoint(" ".join(names).split())
+            for i, names in enumerate({name.partition("=")[2] for name in own} for own in seen)
+        )
+
+    assert told_its_own() == 0
+    monkeypatch.setattr("seqpa.sequence.encode.apart_in_documents", lambda given, *_: given)
+    assert told_its_own() > 100  # the test can fail
 
 
 NAMES = ["word[0]", "word[-1]", "shortshape[0]", "elsewhere(lower, -1)", "elsewhere(number)"]

@@ -84,6 +84,8 @@ def test_missing_labels_and_scores(folder: Path) -> None:
     assert outcome.test is None
     assert run.tagger is not None
     assert run.tagger.classes_ == ["D", "N", "V"]
+    by_hand = SequenceTagger.load(folder / "m.safetensors")
+    assert by_hand.probability_scale_ == by_hand.calibrate(WORDS, TAGS).probability_scale_ > 1.0
 
 
 def test_the_first_piece_decides_what_is_seen(folder: Path) -> None:
@@ -94,6 +96,13 @@ def test_the_first_piece_decides_what_is_seen(folder: Path) -> None:
     run.finish()
     assert run.tagger is not None
     assert run.tagger.features == "ner"
+
+
+@pytest.mark.parametrize("name", ["stages", "seeds"])
+def test_one_pass_has_one_stage_and_one_order(folder: Path, name: str) -> None:
+    (folder / "c.yaml").write_text(CONFIG.replace("learner: {", f"learner: {{{name}: 2, "))
+    with pytest.raises(SeqpaError, match=rf"c\.yaml:4: learner\.{name} is 2: .* only be 1"):
+        OnlineRun(load_config(folder / "c.yaml"))
 
 
 def test_mistakes_are_told(folder: Path) -> None:

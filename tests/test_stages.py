@@ -265,6 +265,11 @@ def test_columns_documents_weights_and_missing_labels():
         (lambda t, X, y: t.set_params(stages=3).fit(X, y), "stages is 3: it must be 1 or 2"),
         (lambda t, X, y: t.fit(X[:1], y[:1]), "at least two sentences"),
         (lambda t, X, y: t.fit(X[:9], [*y[:1], *[[None] * 5] * 8]), "labels in every part"),
+        (
+            lambda t, X, y: t.fit(X[:10], y[:10], sample_weight=[3, 1, *[0] * 8]),
+            "weights above zero in every part of the text: all are in sentences 1 to 2",
+        ),
+        (lambda t, X, y: t.set_params(stages=2.0).fit(X, y), "stages is 2.0"),
         (lambda t, X, y: t.set_params(features="auto").fit([[{"a": 1}]] * 2, [["A"]] * 2), "words"),
         (
             lambda t, X, y: t.set_params(columns=("word", "stage1")).fit(X, y),

@@ -13,12 +13,13 @@ import pytest
 
 import seqpa.sequence.tagger as tagger_module
 from seqpa.cli import main
-from seqpa.config import Config
+from seqpa.config import Config, load_config
 from seqpa.data import Corpus, read
 from seqpa.errors import SeqpaError, SeqpaWarning
 from seqpa.model import read_model
 from seqpa.sequence.bounds import certify
 from seqpa.sequence.tagger import SequenceTagger
+from seqpa.streamed_run import run_of
 from seqpa.training_run import TrainingRun, fingerprint, score
 
 NEWS = Path(__file__).parents[1] / "corpora" / "news"
@@ -304,6 +305,24 @@ def test_labels_that_break_the_constraints_are_named(tmp_path: Path) -> None:
     list(run.epochs())
     assert list(run.tagger.classes_) == ["B-person", "I-person", "O"]
     assert run.train.y[-1] == ["O", "B-person"]
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        ("seeds: 2\n  shuffle: false", "seeds is 2, and shuffle is False"),
+        ("stages: 2\n  memory: 100MB", "stages is 2: with memory it can only be 1"),
+        ("calibration: cv\n  memory: 100MB", "calibration 'cv' trains five taggers more"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_told_with_their_line(
+    tmp_path: Path, learner: str, words: str
+) -> None:
+    (tmp_path / "a.conll").write_text("the D\ndog N\n\nit P\n")
+    (tmp_path / "c.yaml").write_text(f"data: {{train: a.conll}}\nlearner:\n  {learner}\n")
+    with pytest.raises(SeqpaError, match=re.escape(words)) as told:
+        run_of(load_config(tmp_path / "c.yaml"))
+    assert str(told.value).startswith(f"{tmp_path / 'c.yaml'}:3: ")
 
 
 def test_constraints_say_in_which_scheme_labels_are_learned(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from seqpa.errors import SeqpaError
 from seqpa.sequence.learner import Epoch, Progress
 from seqpa.sequence.tagger import SequenceTagger
 from seqpa.training_notes import notes_on_test
-from seqpa.training_run import TrainingRun, tagger_of
+from seqpa.training_run import TrainingRun, check_together, tagger_of
 
 
 def with_cluster(config: Config) -> Config:
@@ -111,7 +111,7 @@ class ClusterRun(TrainingRun):
     def _untrained(self) -> SequenceTagger:
         plain = tagger_of(self.config, self.train.names)
         settings = self.config.cluster or ClusterSettings()
-        return DaskSequenceTagger(
+        tagger = DaskSequenceTagger(
             self._executor,
             shards=settings.shards,
             mixing=settings.mixing,
@@ -120,6 +120,8 @@ class ClusterRun(TrainingRun):
             timeout=settings.timeout,
             **plain.get_params(),
         )
+        check_together(tagger, self.config)
+        return tagger
 
     def _training_text(self) -> Files:
         return Files(self._files, self._reading, self.config.data.unlabelled)

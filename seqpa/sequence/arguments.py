@@ -32,7 +32,7 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
         if name in parameters and not (name == "patience" and parameters[name] is None):
             check_whole(name, parameters[name], 1)
     check_lookahead(parameters.get("lookahead", 1))
-    if parameters.get("stages", 1) not in (1, 2) or isinstance(parameters.get("stages"), bool):
+    if check_whole("stages", parameters.get("stages", 1), 1) > 2:
         raise SeqpaError(f"stages is {parameters['stages']!r}: it must be 1 or 2")
     if parameters.get("seeds", 1) > 1:
         for name, value in (("shuffle", False), ("warm_start", True)):

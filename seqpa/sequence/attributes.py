@@ -98,7 +98,7 @@ def _last(length: int) -> OfWords:
 
 def _cluster(clusters: Clusters, length: int | None = None) -> OfWords:
     def paths(words: Collection[str]) -> list[str | None]:
-        found = map(clusters.paths.get, words)
+        found = map(clusters.paths.get, map(str.lower, words) if clusters.lower else words)
         return [path if path is None else path[:length] for path in found]
 
     return paths

@@ -35,7 +35,7 @@ from seqpa.sequence.resources import (
     unpack_strings,
 )
 from seqpa.sequence.tables import FeatureNames, FeatureTable
-from seqpa.sequence.tag_dictionary import Apart
+from seqpa.sequence.tag_dictionary import Apart, apart_in_documents
 from seqpa.sequence.templates import Attribute, Part, parse_all
 from seqpa.sequence.word_tables import AttributeLayout, Column, NotAString
 
@@ -171,6 +171,11 @@ class FeatureEncoder:
             place_of[own_set]: (mode, -1 if seen_of is None else place_of[seen_of], shift)
             for own_set, (mode, seen_of, shift) in zip(sets, inner, strict=True)
         }
+        # Whether what is seen of other tokens is what labels taught of them.
+        self._sets_are_taught = any(
+            seen_of.kind is not None and attributes.kind_of(seen_of.kind).learned is not None
+            for seen_of in seen
+        )
         pairs = [template for template in self.templates if template.pair]
         single = [template for template in self.templates if not template.pair]
         self.features = FeatureTable(single, place_of, self._edges, self._sets)
@@ -402,6 +407,8 @@ class FeatureEncoder:
                 for column, words in zip(self._words, columns, strict=True)
             ]
             found = self._layout.training_words(ids, rows)
+            if self._sets_are_taught:
+                documents = apart_in_documents(documents, len(starts) - 1, online)
         else:
             found = self.words(ids)
         unknown: list[list[str]] = [[] if learn else list(own) for own in fresh]
@@ -459,7 +466,7 @@ class FeatureEncoder:
         unknown: list[list[str]] = []
         for c, (column, cells) in enumerate(zip(self._words, columns, strict=True)):
             fresh: dict[str, int] = {}
-            if column.functions or not {str}.issuperset(map(type, cells[begin:end])):
+            if column.is_looked_at or not {str}.issuperset(map(type, cells[begin:end])):
                 wrong = runner.number(c, cells, begin, end, column.words, fresh)
                 if wrong >= 0:
                     raise _not_a_string(column, wrong, cells[wrong], starts)

@@ -175,7 +175,7 @@ def with_words(source: FeatureSource, found: Survey) -> FeatureSource:
         ):
             if column.dictionary is not None:
                 column.dictionary.add_counts(found.tags[c])
-            if column.functions:
+            if column.is_looked_at:
                 column.learn({word: k for k, word in enumerate(words)})
     return made
 

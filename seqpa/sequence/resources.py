@@ -163,14 +163,22 @@ class Clusters:
     paths : mapping
         The path of each word.
 
+    Attributes
+    ----------
+    lower : bool
+        Whether all words are in lower case: then those of a text are looked up so, too.
+
     Examples
     --------
     >>> Clusters({"Monday": "0110"}).paths["Monday"]
     '0110'
+    >>> Clusters({"monday": "0110", "12": "00"}).lower
+    True
     """
 
     def __init__(self, paths: Mapping[str, str]) -> None:
         self.paths = dict(paths)
+        self.lower = all(word == word.lower() for word in self.paths)
 
     @classmethod
     def read(cls, path: str | Path) -> Clusters:

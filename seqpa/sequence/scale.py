@@ -68,7 +68,9 @@ def fit_scale(parts: Sequence[HeldOut]) -> float:
     """
     known = sum(int(np.count_nonzero(part.gold >= 0)) for part in parts)
     if not known:
-        raise SeqpaError("there is no label to calibrate with: give labelled sentences")
+        raise SeqpaError(
+            "there is no label to calibrate with: give sentences with labels that the tagger knows"
+        )
     n_labels = max(part.decoder.n_labels for part in parts)
     wanted = min(_TOKENS, max(_FEWEST, _STEPS // n_labels**2))
     every = max(1, known // wanted)

@@ -114,6 +114,11 @@ def first_stage(
                 f"{fold.start + 1} to {fold.stop}"
             )
         weights = importance[rest] if len(importance) else None
+        if weights is not None and not weights.any():
+            raise SeqpaError(
+                f"stages=2 needs weights above zero in every part of the text: all are in "
+                f"sentences {fold.start + 1} to {fold.stop}"
+            )
         trained = train(some_of(X, rest), [y[i] for i in rest], weights)
         labels += chain.from_iterable(trained.predict(X[fold.start : fold.stop]))
     if told is not None:

@@ -21,7 +21,17 @@ from seqpa.sequence.folds import contiguous_folds
 from seqpa.sequence.resources import Arrays, ends_of, get_array, pack_strings, unpack_strings
 from seqpa.sequence.tag_counts import BUCKETS, NEVER, UNKNOWN, Entries, Tokens, spelled
 
-__all__ = ["ATTRIBUTES", "BLOCKS", "UNKNOWN", "Apart", "TagDictionary", "purity", "steady", "told"]
+__all__ = [
+    "ATTRIBUTES",
+    "BLOCKS",
+    "UNKNOWN",
+    "Apart",
+    "TagDictionary",
+    "apart_in_documents",
+    "purity",
+    "steady",
+    "told",
+]
 
 BLOCKS = 10
 _MANY = 256  # more tokens are counted by arrays
@@ -121,6 +131,40 @@ def purity(n: int, total: int) -> str:
     ('all', 'most', 'some')
     """
     return "all" if n == total else "most" if 5 * n > 4 * total else "some"
+
+
+def apart_in_documents(
+    documents: NDArray[np.int64] | None, n_sentences: int, online: bool
+) -> NDArray[np.int64]:
+    """Documents that end where blocks do, for training with entries of words elsewhere.
+
+    The entry of a word in another block knows the labels of this one. So a token may be told the
+    entries of its own block alone; learning online, of its own sentence.
+
+    Parameters
+    ----------
+    documents : int64 (sentences,) or None
+        Sentences with one number that follow each other are one document; None: all are.
+    n_sentences : int
+    online : bool
+
+    Returns
+    -------
+    int64 (sentences,)
+
+    Examples
+    --------
+    >>> apart_in_documents(np.array([7, 7, 7, 2, 2]), 5, online=True).tolist()
+    [0, 1, 2, 3, 4]
+    >>> two_a_block = apart_in_documents(np.repeat([0, 1], [3, 17]), 20, online=False)
+    >>> two_a_block[:6].tolist()
+    [0, 0, 1, 2, 3, 3]
+    """
+    begins = np.full(n_sentences, online)
+    begins[[fold.start for fold in contiguous_folds(n_sentences, BLOCKS)]] = True
+    if documents is not None:
+        begins[1:] |= np.diff(documents) != 0
+    return np.cumsum(begins, dtype=np.int64) - 1
 
 
 class TagDictionary:

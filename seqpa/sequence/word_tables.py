@@ -58,6 +58,8 @@ class Column:
         self._rows_of: dict[str, list[int]] | None = None  # of a lower-cased word
         self.functions = [_function(a, resources, self.dictionary) for a in own]
         self.computes = any(self.functions)  # more than the words themselves
+        # Otherwise tokens need no numbers: nothing asks which word stands there.
+        self.is_looked_at = bool(self.functions) or keyed
         self._affixes = Affixes(
             {
                 k: (int(a.arguments[0]), a.kind == "suffix")
@@ -233,8 +235,7 @@ class Column:
         """Write each word's number to `ids`; those that are not known count on behind the others,
         and are returned. Changes nothing: safe from many threads."""
         fresh: dict[str, int] = {}
-        looked_at = self.functions or self.keys is not None
-        if not looked_at and {str}.issuperset(map(type, words)):
+        if not self.is_looked_at and {str}.issuperset(map(type, words)):
             return fresh
         words = words if isinstance(words, list) else list(words)
         last = np.zeros(REMEMBERED if len(words) > REMEMBERED else 1, np.int32)
