@@ -332,7 +332,7 @@ class TrainingRun:
             told = str(error)
             if told.startswith("sentence "):  # only their number is known there
                 told = place_of_sentence(self.config, "train", told)
-            raise SeqpaError(told) from None
+            raise SeqpaError(place_of_setting(self.config, told)) from None
 
     def _refuse_certificate(self, resume: bool) -> None:
         kind = self.config.cost.kind
