@@ -576,6 +576,46 @@ def test_a_box_for_names_that_is_opened_again_at_once_stays_open(
         one.hand.press("Escape")
 
 
+def test_on_a_phone_names_in_the_table_are_whole_and_repair_says_what_it_did(
+    chromium: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("\n".join(sentences(8)) + "\n")
+    arguments = ("a.txt", "--labels", "PERSON,COUNTRYSIDE", "--strategy", "random")
+    size = {"width": 360, "height": 640}
+    with (
+        Teaching(*arguments, folder=tmp_path) as server,
+        Tab(chromium, server.url, viewport=size) as one,
+    ):
+        for _ in range(4):
+            number = server.do("next")["task"]["sentence"]
+            spans = [[0, 1, "PERSON"], [1, 2, "COUNTRYSIDE"]]
+            server.do("accept", sentence=number, annotation={"spans": spans})
+        page = one.page
+        page.click("nav a[href='#progress']")
+        page.wait_for_selector(".barred .chip")
+        lines = "all => all.map(x => x.offsetHeight / parseFloat(getComputedStyle(x).fontSize))"
+        found = page.eval_on_selector_all(".barred .chip", lines)
+        assert len(found) == 2
+        assert max(found) < 2.5  # one line each
+        page.click("nav a[href='#browse']")
+        page.select_option("#filter", "labelled")
+        until(lambda: page.locator("#rows li").count() == 4)
+        for change, told in (
+            ("PERSON", "4 sentences changed: PERSON is no label. Undo is possible."),
+            ("PERSON", "Nothing to change: the selected sentences are like that already."),
+        ):
+            page.check("#all")
+            page.select_option("#repair-from", change)
+            page.click("#repair-label")
+            one.said(told)
+            until(lambda: not page.is_checked("#all"))
+        # The name of a file at the beginning of a message stays as it is.
+        said = "import('/assets/api.js').then((m) => {} .map(m.sentence))"
+        assert page.evaluate(said.replace("{}", "['a b.seqpa: is full', 'the note is long']")) == [
+            "a b.seqpa: is full.", "The note is long.",
+        ]  # fmt: skip
+
+
 def test_hundreds_of_labels(chromium: Any, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("\n".join(sentences(4)) + "\n")
     names = [f"Kind{i}" for i in range(300)]
