@@ -220,13 +220,26 @@ def test_labels_of_some_tokens(tmp_path: Path) -> None:
     assert found.parts == {0: [[0, 1, "X"], [2, 3, "Y"]]}
 
 
+def test_spans_that_io_cannot_tell_apart_are_counted() -> None:
+    one = Sentence(0, "a", 0, "Ada Bob won", ["Ada", "Bob", "won"], [[0, 3], [4, 7], [8, 11]])
+    entries = [(one, {"spans": [[1, 2, "PER"], [0, 1, "PER"]]}), (one, {"spans": [[0, 2, "PER"]]})]
+    for scheme, merged in (("io", 1), ("iob2", 0)):
+        _, told = rendered(entries, "spans", "conll", scheme=scheme)
+        assert told.merged == merged
+        assert ("from it, as other schemes can: 1" in str(told)) == (merged > 0)
+    # What is written as spans has no scheme, and loses nothing.
+    data, told = rendered(entries, "spans", "spacy", scheme="io")
+    assert data == rendered(entries, "spans", "spacy")[0]
+    assert told.merged == 0
+
+
 def test_what_is_not_finished_is_left_out_and_counted() -> None:
     one = Sentence(0, "a", 0, "Ada won", ["Ada", "won"], [[0, 3], [4, 7]])
     for format in ("conll", "conllu", "jsonl", "huggingface"):
         data, told = rendered([(one, None), (one, {"labels": ["N", None]})], "tokens", format)
         assert data == b""
-        assert told == (0, 0, 2)
-    assert str(told).endswith("2 that are not finished were left out")
+        assert told == (0, 0, 2, 0)
+    assert str(told).endswith("0 labelled sentences, 0 tokens; left out, since not finished: 2")
 
 
 def test_a_file_is_never_replaced_unasked(tmp_path: Path) -> None:

@@ -96,17 +96,27 @@ class Exported(NamedTuple):
         How many were written.
     left_out : int
         How many sentences nobody has finished.
+    merged : int
+        How many spans the scheme cannot tell from the one that they touch.
     """
 
     sentences: int
     tokens: int
     left_out: int
+    merged: int = 0
 
     def __str__(self) -> str:
         """In one line."""
-        told = f"{self.sentences:,} labelled sentences, {self.tokens:,} tokens"
-        more = f"; {self.left_out:,} that are not finished were left out" if self.left_out else ""
-        return told + more
+        ends = ["" if n == 1 else "s" for n in (self.sentences, self.tokens)]
+        told = f"{self.sentences:,} labelled sentence{ends[0]}, {self.tokens:,} token{ends[1]}"
+        if self.left_out:
+            told += f"; left out, since not finished: {self.left_out:,}"
+        if self.merged:
+            told += (
+                "; spans that touch one of the same label, and that io cannot tell from it, as "
+                f"other schemes can: {self.merged:,}"
+            )
+        return told
 
 
 # In
@@ -534,7 +544,7 @@ def rendered(
     >>> data
     b'Ada\\tB-PER\\nwon\\tO\\n\\n'
     >>> print(told)
-    1 labelled sentences, 2 tokens; 1 that are not finished were left out
+    1 labelled sentence, 2 tokens; left out, since not finished: 1
     """
     if format not in EXPORTS:
         hint = did_you_mean(format, list(EXPORTS))
@@ -542,16 +552,20 @@ def rendered(
     check_scheme(scheme)
     if format in ("spacy", "docbin") and kind != "spans":
         raise SeqpaError(f"{format} has spans, and this project labels tokens; export conllu")
+    if format in ("spacy", "docbin"):
+        scheme = "iob2"  # read again as spans: what is written has no scheme
     kept: list[tuple[Sentence, list[str | None]]] = []
-    left_out = 0
+    left_out = merged = 0
     for sentence, annotation in entries:
         column = label_column(len(sentence.tokens), kind, annotation, (), scheme)
         if column is None or None in column or not column:
             left_out += 1
             continue
         kept.append((sentence, column))
+        if scheme == "io" and kind == "spans" and annotation is not None:
+            merged += _touching(annotation)
     labelled = cast("list[tuple[Sentence, list[str]]]", kept)
-    exported = Exported(len(kept), sum(len(one.tokens) for one, _ in kept), left_out)
+    exported = Exported(len(kept), sum(len(one.tokens) for one, _ in kept), left_out, merged)
     if format == "docbin":
         return _docbin(labelled), exported
     if format == "conll":
@@ -563,6 +577,12 @@ def rendered(
         records = (shape(one, labels, kind, names) for one, labels in labelled)
         text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
     return text.encode("utf-8", "surrogatepass"), exported
+
+
+def _touching(annotation: Annotation) -> int:
+    """How many spans begin where one of the same label ends."""
+    ends = {(end, label) for _, end, label in annotation["spans"]}
+    return sum((start, label) in ends for start, _, label in annotation["spans"])
 
 
 def export(
