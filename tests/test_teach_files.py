@@ -215,6 +215,17 @@ def test_labels_of_some_tokens(tmp_path: Path) -> None:
     assert found.sentences[0].given == {"spans": [[0, 1, "PER"], [8, 10, "LOC"]]}
     pieces = [[0, 1, "PER"], [1, 2, None], [4, 5, None], [7, 8, None], [8, 10, "LOC"]]
     assert found.parts == {0: pieces}
+    # What begins with B begins there, what ends with E ends there, whatever stands beside it.
+    for rows, piece in (
+        ("Bob\t?\nsaw\tO\nin\t?\nRome\tB-LOC\n", [3, 4, "LOC"]),
+        ("Bob\t?\nsaw\tO\nRome\tB-LOC\nBay\tE-LOC\nnow\t?\n", [2, 4, "LOC"]),
+        ("Bob\t?\nsaw\tO\nin\t?\nRome\tS-LOC\nnow\t?\n", [3, 4, "LOC"]),
+    ):
+        found = back(rows.encode(), tmp_path, "c.conll", unlabelled="?")
+        assert found.parts == {0: [[1, 2, None], piece]}
+    # One that may go on is left out, and its label is known all the same.
+    found = back(b"saw\tO\nRome\tB-LOC\nBay\t?\n", tmp_path, "d.conll", unlabelled="?")
+    assert (found.parts, found.labels) == ({0: [[0, 1, None]]}, ["LOC"])
     found = back(b"a\tX\nb\t_\nc\tY\n", tmp_path, "b.conll")
     assert (found.kind, found.sentences[0].given) == ("tokens", {"labels": ["X", None, "Y"]})
     assert found.parts == {0: [[0, 1, "X"], [2, 3, "Y"]]}

@@ -35,7 +35,16 @@ from seqpa.data.teach_project import label_column
 from seqpa.data.text import TextLayout
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.files import write_atomically
-from seqpa.schemes import OUTSIDE, check_scheme, marks_spans, spans
+from seqpa.schemes import (
+    INSIDE,
+    OUTSIDE,
+    boundary,
+    check_scheme,
+    label_of,
+    marks_spans,
+    spans,
+    type_of,
+)
 from seqpa.teach.store import Sentence
 
 # What `export` writes, and the ending of such a file.
@@ -196,6 +205,9 @@ def read_sentences(
         given = _given(one.labels, kind)
         if given is not None and None in (one.labels or ()):
             parts[number] = _pieces(one.labels or [], kind)
+            if kind == "spans":  # of spans that are left out, too
+                for name in filter(None, map(type_of, filter(None, one.labels or []))):
+                    counts.setdefault(name, 0)
         for name in _names_in(given):
             counts[name] = counts.get(name, 0) + 1
         position = positions.get(one.document, 0)
@@ -232,8 +244,13 @@ def _pieces(labels: Sequence[str | None], kind: str) -> list[list[Any]]:
             inside = [True] * len(own)
             for name, a, b in spans(cast("list[str]", own)):
                 inside[a:b] = [False] * (b - a)
-                # Beside a token without a label it may be longer.
-                if (a > 0 or begin == 0) and (b < len(own) or end == len(labels)):
+                # Beside a token without a label it may be longer, unless its own labels say no.
+                more = label_of(INSIDE, name)
+                first = a > 0 or begin == 0 or boundary(more, cast("str", own[a]))[1]
+                last = (
+                    b < len(own) or end == len(labels) or boundary(cast("str", own[b - 1]), more)[0]
+                )
+                if first and last:
                     found.append([begin + a, begin + b, name or "SPAN"])
             found += [[begin + i, begin + i + 1, None] for i, out in enumerate(inside) if out]
         begin = end
