@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -13,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from served import until
+from served import PACKAGE, until
 from taught import Teaching, text_file
 
 from seqpa.cli import main
+from seqpa.teach.project import create
 from seqpa.teach.training import Training
 
 XSS = '<img src=x onerror="alert(1)"><script>alert(2)</script>'
@@ -245,6 +247,16 @@ def test_a_team_comes_in_by_tokens_alone(tmp_path: Path) -> None:
         assert (second["sentence"], second["why"]) == (task["sentence"], "second")
 
 
+def test_a_share_can_be_told_of_a_project_that_is_there(tmp_path: Path) -> None:
+    text_file(tmp_path)
+    with Teaching("a.txt", "--labels", "PER", folder=tmp_path):
+        pass
+    arguments = ("a.seqpa", "--user", "ann", "--add-user", "ben")
+    for told, share in ((("--share", "0.5"), 0.5), ((), 0.1)):  # for this time
+        with Teaching(*arguments, *told, folder=tmp_path) as teaching:
+            assert teaching.get("/api/team")["share"] == share
+
+
 def test_others_need_users(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     project = tmp_path / "a.seqpa"
     arguments = ["teach", str(text_file(tmp_path)), "--labels", "PER", "--project", str(project)]
@@ -424,6 +436,51 @@ def test_a_project_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFi
     assert main([*arguments, "--no-browser"]) == 2
     assert "is there already" in capsys.readouterr().err
     assert target.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["a.seqpa", "--labels", "LOC"], "open it without --labels; labels are added on its page"),
+        (["a.seqpa", "--kind", "tokens", "--seed", "3"], "open it without --kind, --seed"),
+        (["a.seqpa", "--export", "conll", "--encoding", "cp1252", "-o", "x"], "without --encoding"),
+        (["a.seqpa", "--backend", "inception", "--model", "m"], "--backend goes without --model"),
+        (["a.txt", "--simulate", "--confirm", "unsure"], "--simulate goes without --confirm"),
+        (["m.safetensors"], "m.safetensors: is a model: say seqpa teach FILE... --model m.safe"),
+        (["a.txt", "--labels", "X", "--project", "a.seqpa"], "go on with seqpa teach a.seqpa, or"),
+    ],
+)
+def test_what_would_have_no_effect_is_refused(
+    arguments: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    create("a.seqpa", [text_file(tmp_path)], labels=["PER"]).close()
+    Path("m.safetensors").write_bytes(b"8")
+    before = Path("a.seqpa").read_bytes()
+    assert main(["teach", *arguments, "--no-browser"]) == 2
+    captured = capsys.readouterr().err
+    assert captured.startswith("seqpa: error: ")
+    assert captured.count("\n") == 1
+    assert told in captured
+    assert Path("a.seqpa").read_bytes() == before
+    assert not Path("x").exists()
+
+
+def test_an_export_to_standard_output(tmp_path: Path) -> None:
+    text_file(tmp_path, "Ada left.")
+    with Teaching("a.txt", "--labels", "PER", folder=tmp_path) as teaching:
+        teaching.do("accept", sentence=0, annotation={"spans": [[0, 1, "PER"]]})
+    found = subprocess.run(
+        [sys.executable, "-m", "seqpa", "teach", "a.seqpa", "--export", "conll", "-o", "-"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE)},
+    )
+    assert found.stdout == "Ada\tB-PER\nleft\tO\n.\tO\n\n"
+    assert found.stderr == "1 labelled sentence, 3 tokens\n"
+    assert not (tmp_path / "-").exists()
 
 
 def test_what_takes_long_is_told(

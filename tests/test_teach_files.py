@@ -215,9 +215,33 @@ def test_labels_of_some_tokens(tmp_path: Path) -> None:
     assert found.sentences[0].given == {"spans": [[0, 1, "PER"], [8, 10, "LOC"]]}
     pieces = [[0, 1, "PER"], [1, 2, None], [4, 5, None], [7, 8, None], [8, 10, "LOC"]]
     assert found.parts == {0: pieces}
+    # What begins with B begins there, what ends with E ends there, whatever stands beside it.
+    for rows, piece in (
+        ("Bob\t?\nsaw\tO\nin\t?\nRome\tB-LOC\n", [3, 4, "LOC"]),
+        ("Bob\t?\nsaw\tO\nRome\tB-LOC\nBay\tE-LOC\nnow\t?\n", [2, 4, "LOC"]),
+        ("Bob\t?\nsaw\tO\nin\t?\nRome\tS-LOC\nnow\t?\n", [3, 4, "LOC"]),
+    ):
+        found = back(rows.encode(), tmp_path, "c.conll", unlabelled="?")
+        assert found.parts == {0: [[1, 2, None], piece]}
+    # One that may go on is left out, and its label is known all the same.
+    found = back(b"saw\tO\nRome\tB-LOC\nBay\t?\n", tmp_path, "d.conll", unlabelled="?")
+    assert (found.parts, found.labels) == ({0: [[0, 1, None]]}, ["LOC"])
     found = back(b"a\tX\nb\t_\nc\tY\n", tmp_path, "b.conll")
     assert (found.kind, found.sentences[0].given) == ("tokens", {"labels": ["X", None, "Y"]})
     assert found.parts == {0: [[0, 1, "X"], [2, 3, "Y"]]}
+
+
+def test_spans_that_io_cannot_tell_apart_are_counted() -> None:
+    one = Sentence(0, "a", 0, "Ada Bob won", ["Ada", "Bob", "won"], [[0, 3], [4, 7], [8, 11]])
+    entries = [(one, {"spans": [[1, 2, "PER"], [0, 1, "PER"]]}), (one, {"spans": [[0, 2, "PER"]]})]
+    for scheme, merged in (("io", 1), ("iob2", 0)):
+        _, told = rendered(entries, "spans", "conll", scheme=scheme)
+        assert told.merged == merged
+        assert ("from it, as other schemes can: 1" in str(told)) == (merged > 0)
+    # What is written as spans has no scheme, and loses nothing.
+    data, told = rendered(entries, "spans", "spacy", scheme="io")
+    assert data == rendered(entries, "spans", "spacy")[0]
+    assert told.merged == 0
 
 
 def test_what_is_not_finished_is_left_out_and_counted() -> None:
@@ -225,8 +249,8 @@ def test_what_is_not_finished_is_left_out_and_counted() -> None:
     for format in ("conll", "conllu", "jsonl", "huggingface"):
         data, told = rendered([(one, None), (one, {"labels": ["N", None]})], "tokens", format)
         assert data == b""
-        assert told == (0, 0, 2)
-    assert str(told).endswith("; left out, not finished: 2")
+        assert told == (0, 0, 2, 0)
+    assert str(told).endswith("0 labelled sentences, 0 tokens; left out, since not finished: 2")
 
 
 def test_a_file_is_never_replaced_unasked(tmp_path: Path) -> None:

@@ -308,6 +308,51 @@ def test_what_is_entered_survives_a_reload(chromium: Any, shared: Teaching) -> N
         assert page.locator("mark.confirmed").count() == 0
 
 
+def test_one_sentence_in_two_tabs_and_a_label_renamed_beside(chromium: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("\n".join(sentences(8)) + "\n")
+    with (
+        Teaching("a.txt", "--labels", "PER,LOC", folder=tmp_path) as server,
+        Tab(chromium, server.url) as one,
+    ):
+        one.expected = ("409", "422")  # that requests are refused is what this is about
+        page, hand = one.page, one.hand
+        here = page.inner_text("#where")
+        words = hand.tokens()
+        hand.select(0, 1)
+        hand.press("p")
+        hand.idle()
+        number = int(page.evaluate("JSON.parse(sessionStorage.getItem(Object.keys(sessionStorage)"
+                               ".find(k => k.endsWith(' at'))))"))  # fmt: skip
+        spans = {"spans": [[1, 2, "LOC"]]}
+        server.do("accept", sentence=number, annotation=spans)
+        # It is shown as it is now, with what was entered here.
+        hand.press("Enter")
+        one.said("You have labelled this sentence meanwhile: look at it again.")
+        hand.idle()
+        assert (page.inner_text("#where"), hand.tokens()) == (here, words)
+        assert hand.spans() == [(0, 1, "PER"), (1, 2, "LOC")]
+        hand.press("Enter")
+        until(lambda: page.inner_text("#where") != here)
+        kept = server.get(f"/api/sentences/{number}")["annotation"]
+        assert kept == {"spans": [[0, 1, "PER"], [1, 2, "LOC"]]}
+        # A name that somebody has changed is taken over when it is missed.
+        hand.select(0, 1)
+        server.do("labels", action="rename", old="LOC", new="PLACE")
+        hand.press("o")
+        one.said("There is no label 'LOC'")
+        page.wait_for_selector("[data-label=PLACE]")
+        until(lambda: "LOC" not in {label for _, _, label in hand.spans()})
+        hand.press("o")
+        hand.idle()
+        assert (0, 1, "PLACE") in hand.spans()
+        # A draft of before does not bring it back.
+        server.do("labels", action="rename", old="PLACE", new="AREA")
+        page.reload()
+        page.wait_for_selector("body[data-ready]")
+        hand.idle()
+        assert "PLACE" not in {label for _, _, label in hand.spans()}
+
+
 def test_without_space_in_the_browser_the_work_goes_on(chromium: Any, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("\n".join(sentences(8)) + "\n")
     with (
@@ -574,6 +619,48 @@ def test_a_box_for_names_that_is_opened_again_at_once_stays_open(
         one.page.evaluate("new Promise((done) => setTimeout(done, 100))")
         assert one.page.locator("#typeahead[open]").count() == 1
         one.hand.press("Escape")
+
+
+def test_on_a_phone_names_in_the_table_are_whole_and_repair_says_what_it_did(
+    chromium: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("\n".join(sentences(8)) + "\n")
+    names = f"PERSON,COUNTRYSIDE,{'a long name ' * 4}"
+    arguments = ("a.txt", "--labels", names, "--strategy", "random")
+    size = {"width": 320, "height": 640}
+    with (
+        Teaching(*arguments, folder=tmp_path) as server,
+        Tab(chromium, server.url, viewport=size) as one,
+    ):
+        for _ in range(4):
+            number = server.do("next")["task"]["sentence"]
+            spans = [[0, 1, "PERSON"], [1, 2, "COUNTRYSIDE"]]
+            server.do("accept", sentence=number, annotation={"spans": spans})
+        page = one.page
+        page.click("nav a[href='#progress']")
+        page.wait_for_selector(".barred .chip")
+        lines = "all => all.map(x => x.offsetHeight / parseFloat(getComputedStyle(x).fontSize))"
+        found = page.eval_on_selector_all(".barred .chip", lines)
+        assert len(found) == 2
+        assert max(found) < 2.5  # one line each
+        page.click("nav a[href='#browse']")
+        page.select_option("#filter", "labelled")
+        until(lambda: page.locator("#rows li").count() == 4)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        for change, told in (
+            ("PERSON", "4 sentences changed: PERSON is no label. Undo is possible."),
+            ("PERSON", "Nothing to change: the selected sentences are like that already."),
+        ):
+            page.check("#all")
+            page.select_option("#repair-from", change)
+            page.click("#repair-label")
+            one.said(told)
+            until(lambda: not page.is_checked("#all"))
+        # The name of a file at the beginning of a message stays as it is.
+        said = "import('/assets/api.js').then((m) => {} .map(m.sentence))"
+        assert page.evaluate(said.replace("{}", "['a b.seqpa: is full', 'the note is long']")) == [
+            "a b.seqpa: is full.", "The note is long.",
+        ]  # fmt: skip
 
 
 def test_hundreds_of_labels(chromium: Any, tmp_path: Path) -> None:

@@ -28,7 +28,14 @@ from seqpa.teach.simulate import (
     settled_tagger,
     strategies,
 )
-from seqpa.teach.simulation import Wanted, outcome, reached, simulate, summaries
+from seqpa.teach.simulation import (
+    Wanted,
+    not_reached,
+    outcome,
+    reached,
+    simulate,
+    summaries,
+)
 
 NEWS = Path(__file__).parents[1] / "corpora" / "news"
 
@@ -254,9 +261,37 @@ def test_the_report_is_whole(news: tuple[Gold, Gold], tmp_path: Path) -> None:
     files = {path.name for path in outcome(wanted, full, rows).write(tmp_path)}
     assert files == {"points.csv", "reached.csv", "teach.png", "teach.svg", "report.md"}
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "60 % of the tokens that random order takes" in text
     assert {row["strategy"] for row in rows} == set(ways)
-    assert "news, coverage/unsure" in text
+    # Of what was not reached in 500 tokens nothing is claimed.
+    assert "| random | not reached |" in text
+    assert "The score was not reached by random" in text
+    assert "tokens that random order takes" not in text
+    assert "nan" not in text
+
+
+def test_each_claim_says_of_what_it_is(news: tuple[Gold, Gold]) -> None:
+    """And there is none of what did not get there."""
+    ways = ("random", "coverage", "coverage/unsure")
+    rows = [
+        {
+            "strategy": name, "seed": seed, "tokens": tokens, "settled": 0.96, "live": 0.9,
+            "read": tokens, "sentences": 10, "corrected": 1, "keys": 30, "keys_held": 30,
+            "keys_once": 40, "by_hand": 100, "by_hand_held": 100, "updates": 5,
+        }
+        for name, tokens in zip(ways, (1000, 500, 700), strict=True)
+        for seed in (0, 1)
+    ]  # fmt: skip
+    wanted = Wanted("news", *news, strategies=ways, seeds=2)
+    found = {(one.where, one.holds) for one in outcome(wanted, 1.0, rows).checks}
+    assert found == {
+        ("news, coverage", True), ("news, coverage/unsure", False),  # tokens
+        ("news, coverage/unsure", True), ("news, random", True),  # keys
+    }  # fmt: skip
+    rows[0]["settled"] = 0.5  # one session by chance
+    left = outcome(wanted, 1.0, rows).checks
+    assert [one.where for one in left] == ["news, coverage", "news, coverage/unsure"]
+    assert all("keys" in one.claim for one in left)
+    assert not_reached(summaries(rows, 1.0)).startswith("not reached by random, in")
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:
@@ -267,8 +302,15 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     run = CliRunner().invoke(app, [*told, "-o", str(tmp_path / "out")])
     assert run.exit_code == 0, run.output
     assert "margin  " in run.output
-    assert f"{gold.stem}, random: pre-labelling" in run.output  # whose verdict it is
-    assert (tmp_path / "out" / "report.md").exists()
+    assert "95 % of the full score: not reached by random" in run.output
+    report = tmp_path / "out" / "report.md"
+    first = report.read_text(encoding="utf-8")
+    assert CliRunner().invoke(app, [*told, "-o", str(tmp_path / "out")]).exit_code == 0
+    assert report.read_text(encoding="utf-8") == first  # its own is replaced, by the same
+    report.write_text("# Mine", encoding="utf-8")
+    run = CliRunner().invoke(app, [*told, "-o", str(tmp_path / "out")])
+    assert run.exit_code == 2
+    assert report.read_text(encoding="utf-8") == "# Mine"
     run = CliRunner().invoke(app, ["teach", str(gold), "--noise", "0.1"])
     assert run.exit_code == 2
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,11 +18,15 @@ from seqpa.errors import SeqpaError
 if TYPE_CHECKING:
     from seqpa.teach.store import Store
 
+Options = dict[str, object]  # what options were told, None where not, by their names
+
 _ENDING = ".seqpa"
+_MODEL = ".safetensors"
 _LARGE = 2_000_000  # bytes of text that take more than a moment
 _LARGE_PROJECT = 10_000_000  # bytes of a project, which is read more quickly
 _MANY = 20_000  # sentences that take more than a moment to be written
 _NAMED = 5  # labels that are told, of a new project
+_GIVEN, _SEED, _LANGUAGE = "auto", 1, "english"  # of a new project, unless told
 
 
 def teach(
@@ -61,7 +66,7 @@ def teach(
             help="Labels in the files: count as labelled; are shown to be gone over; or are left "
             "out. auto is labelled where some sentences have none yet, else proposed.",
         ),
-    ] = "auto",
+    ] = _GIVEN,
     guidelines: Annotated[
         Path | None, typer.Option(help="A text to show beside the sentences.")
     ] = None,
@@ -76,9 +81,14 @@ def teach(
         ),
     ] = None,
     share: Annotated[
-        float,
-        typer.Option(min=0.0, max=1.0, help="In a team, this share of sentences gets two readers."),
-    ] = 0.1,
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="In a team, this share of sentences gets two readers; by default as the project "
+            "was made, with 0.1 unless told.",
+        ),
+    ] = None,
     strategy: Annotated[
         str | None,
         typer.Option(
@@ -94,7 +104,7 @@ def teach(
             "rest is left to it, and counts as labelled nowhere.",
         ),
     ] = "all",
-    seed: Annotated[int, typer.Option(min=0, help="Of what is left to chance.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is left to chance.")] = _SEED,
     host: Annotated[
         str, typer.Option(help="Address to listen at; any but this machine's own needs users.")
     ] = "127.0.0.1",
@@ -140,13 +150,13 @@ def teach(
     encoding: Annotated[str | None, typer.Option(help="Of the files.")] = None,
     language: Annotated[
         str, typer.Option(help="How text is cut: english, german, french, spanish, any.")
-    ] = "english",
+    ] = _LANGUAGE,
     export: Annotated[
         str | None,
         typer.Option(
             metavar="FORMAT",
-            help="Write what is labelled to -o FILE, and end: conll, conllu, jsonl, spacy, docbin, "
-            "huggingface.",
+            help="Write what is labelled to -o FILE (- is standard output), and end: conll, "
+            "conllu, jsonl, spacy, docbin, huggingface.",
         ),
     ] = None,
     scheme: Annotated[
@@ -203,7 +213,8 @@ def teach(
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace a file that --export or --train finds.")
+        bool,
+        typer.Option("--force", help="Replace a file that --export, --train or --simulate finds."),
     ] = False,
 ) -> None:
     """Label text in the browser; the tagger learns with every sentence.
@@ -213,9 +224,35 @@ def teach(
 
     Everything is in the project file before it is acknowledged; Ctrl-C ends at any time.
     """
+    # What is asked for and would have no effect is refused, not passed over.
+    of_reading: Options = {
+        "--format": format,
+        "--columns": columns,
+        "--label": label,
+        "--unlabelled": unlabelled,
+        "--encoding": encoding,
+    }
+    of_making: Options = {
+        "--project": project,
+        "--labels": labels,
+        "--kind": kind,
+        "--model": model,
+        "--given": given if given != _GIVEN else None,
+        "--seed": seed if seed != _SEED else None,
+        "--language": language if language != _LANGUAGE else None,
+    }
+    of_page: Options = {
+        "--guidelines": guidelines,
+        "--share": share,
+        "--confirm": confirm if confirm != "all" else None,
+    }
+    of_end: Options = {"--export": export, "--train": train or None}
     if backend is not None:
         from seqpa.cli.teach_backend import serve_backend
 
+        own: Options = {"--simulate": simulate or None, "--strategy": strategy, "--user": user}
+        files_of = {name: of_making[name] for name in ("--project", "--model", "--given")}
+        _refuse("--backend", own | of_end | of_page | of_reading | files_of)
         _check_serving()
         named = [name.strip() for name in labels.split(",")] if labels else []
         called = [name.lower() for name in allow_host or ()]
@@ -223,8 +260,9 @@ def teach(
             backend, files, named, kind, add_user or [], host, port, called, language, seed
         )
     if simulate:
-        if export is not None or train or model is not None:
-            raise SeqpaError("--simulate goes without --export, --train and --model")
+        none = ("--project", "--labels", "--model", "--given", "--seed")
+        others = {name: of_making[name] for name in none} | {"--unlabelled": unlabelled}
+        _refuse("--simulate", of_end | of_page | others)
         from seqpa.cli.teach_simulate import simulate_teaching
 
         return simulate_teaching(
@@ -238,6 +276,7 @@ def teach(
             budget,
             kind,
             jobs,
+            force,
             {
                 "format": format,
                 "columns": [name.strip() for name in columns.split(",")] if columns else None,
@@ -249,6 +288,11 @@ def teach(
     if test is not None or noise or budget is not None or features is not None:
         raise SeqpaError("--test, --noise, --budget and --features go with --simulate")
     existing = _existing(files)
+    if existing is not None and (told := _told(of_making | of_reading)):
+        raise SeqpaError(
+            f"{existing}: is a project, which is as it was made: open it without {told}"
+            + ("; labels are added on its page" if labels else "")
+        )
     if export is not None or train:
         if existing is None or output is None or (export is not None and train):
             what = "--export FORMAT" if export is not None else "--train"
@@ -269,17 +313,13 @@ def teach(
     text = _read_guidelines(guidelines)
     names = [name.strip() for name in labels.split(",")] if labels else []
     if existing is not None:
-        if model is not None or project is not None or names:
-            raise SeqpaError(
-                f"{existing}: is a project, which has its labels and model; open it alone, and add "
-                "labels on the page"
-            )
         from seqpa.teach.store import Store
 
         store = Store.open(existing)
     else:
         from seqpa.teach.project import create
         from seqpa.teach.queue import STRATEGY
+        from seqpa.teach.team import SHARE
 
         target = project or _name(files)
         # What would keep the page from being served is told before anything is made.
@@ -301,7 +341,7 @@ def teach(
                 given=given,
                 seed=seed,
                 strategy=strategy or STRATEGY,
-                share=share,
+                share=SHARE if share is None else share,
                 format=format,
                 columns=[name.strip() for name in columns.split(",")] if columns else None,
                 label=label,
@@ -322,9 +362,21 @@ def teach(
         [name.lower() for name in allow_host or ()],
         no_browser,
         strategy,
+        share,
         confirm,
         text,
     )
+
+
+def _told(options: Options) -> str:
+    """The names of the options that were told, for a message."""
+    return ", ".join(name for name, value in options.items() if value is not None)
+
+
+def _refuse(what: str, options: Options) -> None:
+    """Raise if options were told with which something does not go."""
+    if told := _told(options):
+        raise SeqpaError(f"{what} goes without {told}")
 
 
 def _existing(files: Sequence[Path]) -> Path | None:
@@ -332,6 +384,8 @@ def _existing(files: Sequence[Path]) -> Path | None:
     from seqpa.data.teach_project import is_project
 
     for path in files:
+        if path.suffix == _MODEL and path.is_file():
+            raise SeqpaError(f"{path}: is a model: say seqpa teach FILE... --model {path}")
         try:
             with path.open("rb") as file:
                 found = is_project(file.read(100))
@@ -482,6 +536,7 @@ def _serve(
     hosts: Sequence[str],
     no_browser: bool,
     strategy: str | None,
+    share: float | None,
     confirm: str,
     guidelines: str | None,
 ) -> None:
@@ -506,6 +561,7 @@ def _serve(
             session = Session(
                 store,
                 strategy=strategy,
+                share=share,
                 confirm=confirm,
                 users=store.users(),
                 on_lesson=_learning(),
@@ -559,7 +615,7 @@ def _export(
     project: Path, format: str, scheme: str, target: Path, force: bool, parts: bool
 ) -> None:
     from seqpa.teach.events import State
-    from seqpa.teach.files import export
+    from seqpa.teach.files import export, rendered
     from seqpa.teach.project import Project
     from seqpa.teach.session import Session
     from seqpa.teach.store import Store
@@ -573,10 +629,15 @@ def _export(
         else:
             state = State(own.labels, store.events())
             entries = [(one, state.current(one.id)) for one in own.sentences]
+    if str(target) == "-":
+        data, told = rendered(entries, own.kind, format, own.names, scheme, own.label)
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return screen().aside(str(told))
     told = export(
         target, entries, own.kind, format, own.names, scheme=scheme, label=own.label, force=force
     )
-    screen().note(f"{target}: {told}")
+    return screen().note(f"{target}: {told}")
 
 
 def _train(project: Path, target: Path, force: bool) -> None:

@@ -23,6 +23,7 @@ def simulate_teaching(
     budget: int | None,
     kind: str | None,
     jobs: int,
+    force: bool,
     reading: dict[str, Any],
 ) -> None:
     """Play sessions on labelled files, show what they took, and write the report.
@@ -47,23 +48,32 @@ def simulate_teaching(
     kind : str or None
     jobs : int
         Sessions at once; 0 for one on each core.
+    force : bool
+        Whether files that no such report made may be replaced.
     reading : dict
         How the files are read.
     """
     from seqpa.cli.inputs import cores
     from seqpa.experiments.figures import need_matplotlib
     from seqpa.experiments.setup import Setup
-    from seqpa.files import check_folder
     from seqpa.sequence.presets import preset
     from seqpa.teach.simulate import divided, read_gold, strategies
-    from seqpa.teach.simulation import Wanted, outcome, simulate, summaries
+    from seqpa.teach.simulation import (
+        PART,
+        Wanted,
+        check_place,
+        not_reached,
+        outcome,
+        simulate,
+        summaries,
+    )
 
     chosen = strategies(names)
     if features is not None:
         preset(features)  # a name that is unknown is told before anything is read
     if output is not None:
         need_matplotlib()
-        check_folder(output)
+        check_place(output, force)
     gold = read_gold(files, kind, **reading)
     if test is None:
         gold, held = divided(gold)
@@ -91,6 +101,8 @@ def simulate_teaching(
     found = outcome(wanted, full, rows)
     for check in found.checks:
         print(f"{check.verdict:<13}  {check.where}: {check.claim}: {check.measured}")
+    if missing := not_reached(summaries(rows, full)):
+        print(f"{100 * PART:.0f} % of the full score: {missing}")
     if output is not None:
         print("written: " + ", ".join(str(file) for file in found.write(output)))
 

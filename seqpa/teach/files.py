@@ -35,7 +35,16 @@ from seqpa.data.teach_project import label_column
 from seqpa.data.text import TextLayout
 from seqpa.errors import SeqpaError, did_you_mean
 from seqpa.files import write_atomically
-from seqpa.schemes import OUTSIDE, check_scheme, marks_spans, spans
+from seqpa.schemes import (
+    INSIDE,
+    OUTSIDE,
+    boundary,
+    check_scheme,
+    label_of,
+    marks_spans,
+    spans,
+    type_of,
+)
 from seqpa.teach.store import Sentence
 
 # What `export` writes, and the ending of such a file.
@@ -96,19 +105,27 @@ class Exported(NamedTuple):
         How many were written.
     left_out : int
         How many sentences nobody has finished.
+    merged : int
+        How many spans the scheme cannot tell from the one that they touch.
     """
 
     sentences: int
     tokens: int
     left_out: int
+    merged: int = 0
 
     def __str__(self) -> str:
         """In one line."""
-        told = (
-            f"{self.sentences:,} labelled sentence{'s' * (self.sentences != 1)}, "
-            f"{self.tokens:,} token{'s' * (self.tokens != 1)}"
-        )
-        return told + (f"; left out, not finished: {self.left_out:,}" if self.left_out else "")
+        ends = ["" if n == 1 else "s" for n in (self.sentences, self.tokens)]
+        told = f"{self.sentences:,} labelled sentence{ends[0]}, {self.tokens:,} token{ends[1]}"
+        if self.left_out:
+            told += f"; left out, since not finished: {self.left_out:,}"
+        if self.merged:
+            told += (
+                "; spans that touch one of the same label, and that io cannot tell from it, as "
+                f"other schemes can: {self.merged:,}"
+            )
+        return told
 
 
 # In
@@ -188,6 +205,9 @@ def read_sentences(
         given = _given(one.labels, kind)
         if given is not None and None in (one.labels or ()):
             parts[number] = _pieces(one.labels or [], kind)
+            if kind == "spans":  # of spans that are left out, too
+                for name in filter(None, map(type_of, filter(None, one.labels or []))):
+                    counts.setdefault(name, 0)
         for name in _names_in(given):
             counts[name] = counts.get(name, 0) + 1
         position = positions.get(one.document, 0)
@@ -224,8 +244,13 @@ def _pieces(labels: Sequence[str | None], kind: str) -> list[list[Any]]:
             inside = [True] * len(own)
             for name, a, b in spans(cast("list[str]", own)):
                 inside[a:b] = [False] * (b - a)
-                # Beside a token without a label it may be longer.
-                if (a > 0 or begin == 0) and (b < len(own) or end == len(labels)):
+                # Beside a token without a label it may be longer, unless its own labels say no.
+                more = label_of(INSIDE, name)
+                first = a > 0 or begin == 0 or boundary(more, cast("str", own[a]))[1]
+                last = (
+                    b < len(own) or end == len(labels) or boundary(cast("str", own[b - 1]), more)[0]
+                )
+                if first and last:
                     found.append([begin + a, begin + b, name or "SPAN"])
             found += [[begin + i, begin + i + 1, None] for i, out in enumerate(inside) if out]
         begin = end
@@ -536,7 +561,7 @@ def rendered(
     >>> data
     b'Ada\\tB-PER\\nwon\\tO\\n\\n'
     >>> print(told)
-    1 labelled sentence, 2 tokens; left out, not finished: 1
+    1 labelled sentence, 2 tokens; left out, since not finished: 1
     """
     if format not in EXPORTS:
         hint = did_you_mean(format, list(EXPORTS))
@@ -544,16 +569,20 @@ def rendered(
     check_scheme(scheme)
     if format in ("spacy", "docbin") and kind != "spans":
         raise SeqpaError(f"{format} has spans, and this project labels tokens; export conllu")
+    if format in ("spacy", "docbin"):
+        scheme = "iob2"  # read again as spans: what is written has no scheme
     kept: list[tuple[Sentence, list[str | None]]] = []
-    left_out = 0
+    left_out = merged = 0
     for sentence, annotation in entries:
         column = label_column(len(sentence.tokens), kind, annotation, (), scheme)
         if column is None or None in column or not column:
             left_out += 1
             continue
         kept.append((sentence, column))
+        if scheme == "io" and kind == "spans" and annotation is not None:
+            merged += _touching(annotation)
     labelled = cast("list[tuple[Sentence, list[str]]]", kept)
-    exported = Exported(len(kept), sum(len(one.tokens) for one, _ in kept), left_out)
+    exported = Exported(len(kept), sum(len(one.tokens) for one, _ in kept), left_out, merged)
     if format == "docbin":
         return _docbin(labelled), exported
     if format == "conll":
@@ -565,6 +594,12 @@ def rendered(
         records = (shape(one, labels, kind, names) for one, labels in labelled)
         text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
     return text.encode("utf-8", "surrogatepass"), exported
+
+
+def _touching(annotation: Annotation) -> int:
+    """How many spans begin where one of the same label ends."""
+    ends = {(end, label) for _, end, label in annotation["spans"]}
+    return sum((start, label) in ends for start, _, label in annotation["spans"])
 
 
 def export(

@@ -45,6 +45,8 @@ class Session:
         The open project file; `close` closes it.
     strategy : str, optional
         Which sentences come next; as the project says if not given.
+    share : float, optional
+        The share of sentences that two of a team read; as the project says if not given.
     confirm : "all" or "unsure"
         Whether sentences are to be labelled whole, or unsure words of them alone.
     users : mapping of str to str, or sequence of str
@@ -76,6 +78,7 @@ class Session:
         store: Store,
         *,
         strategy: str | None = None,
+        share: float | None = None,
         confirm: str = "all",
         users: Mapping[str, str] | Sequence[str] = (),
         now: Callable[[], float] = time.time,
@@ -91,7 +94,8 @@ class Session:
         known = lessons(self.state)
         self.learned.recall(store, known)
         self.learned.follow(known, on_lesson)
-        self.team = Team(users, self.project.share, self.project.seed)
+        part = self.project.share if share is None else share
+        self.team = Team(users, part, self.project.seed)
         self.desk = Desk(
             self.sentences,
             self.state,

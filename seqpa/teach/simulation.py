@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seqpa.errors import SeqpaError
 from seqpa.experiments import figures
 from seqpa.experiments.outcome import Check, Outcome, Rows, markdown_table
 from seqpa.experiments.setup import Setup
+from seqpa.files import check_folder
 from seqpa.teach.model import ASKED as LIMIT
 from seqpa.teach.queue import STRATEGY
 from seqpa.teach.simulate import (
@@ -31,6 +34,8 @@ KEYS = 0.6  # ... and this share of the keys saved
 CHANCE = "random"
 ASKED = f"{STRATEGY}/unsure"
 SEEDS = 5
+_TITLE = "Teaching, played: "
+_FILES = ("report.md", "points.csv", "reached.csv", "teach.png", "teach.svg")
 
 # What is looked at where the score is reached.
 _AT = (
@@ -279,6 +284,47 @@ def _interval(tokens: Floats, chance: Floats) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def check_place(folder: Path, force: bool) -> None:
+    """Find out before the work whether a report may be written into a folder.
+
+    Parameters
+    ----------
+    folder : Path
+    force : bool
+        Whether files of our names may be replaced that no such report made.
+
+    Raises
+    ------
+    SeqpaError
+        If something of the user's would be lost, or nothing can be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "report.md").write_text("# Years of work")
+    >>> check_place(folder, False)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    seqpa.errors.SeqpaError: ...report.md: is there already, and of something else; name another \
+folder, or say --force
+    """
+    check_folder(folder)
+    there = [folder / name for name in _FILES if (folder / name).exists()]
+    if force or not there:
+        return
+    try:
+        with there[0].open(encoding="utf-8") as file:
+            ours = there[0].name == _FILES[0] and file.readline().startswith(f"# {_TITLE}")
+    except (OSError, UnicodeDecodeError):
+        ours = False
+    if not ours:
+        raise SeqpaError(
+            f"{there[0]}: is there already, and of something else; name another folder, or say "
+            "--force"
+        )
+
+
 def outcome(wanted: Wanted, full: float, rows: Rows) -> Outcome:
     """The report of sessions that were played.
 
@@ -297,7 +343,7 @@ def outcome(wanted: Wanted, full: float, rows: Rows) -> Outcome:
     n_tokens = sum(map(len, wanted.gold.tokens))
     noise = f" who errs with probability {wanted.noise:g}" if wanted.noise else " who never errs"
     return Outcome(
-        title=f"Teaching, played: {wanted.name}",
+        title=f"{_TITLE}{wanted.name}",
         intro=f"""
 An annotator{noise} labels {wanted.name} ({len(wanted.gold.tokens):,} sentences, {n_tokens:,}
 tokens) in the order in which a queue asks for it, by each strategy and by chance, with
@@ -339,9 +385,9 @@ def _checks(wanted: Wanted, found: dict[str, Summary]) -> list[Check]:
         return []
     checks = []
     for name in (STRATEGY, ASKED):
-        if name not in found:
-            continue
-        own = found[name]
+        own = found.get(name)
+        if own is None or np.isnan(own.share):
+            continue  # nothing can be said where one of the two did not get there
         checks.append(
             Check(
                 f"{wanted.name}, {name}",
@@ -354,9 +400,9 @@ def _checks(wanted: Wanted, found: dict[str, Summary]) -> list[Check]:
             )
         )
     for name in (STRATEGY, ASKED, CHANCE):
-        if name not in found:
+        own = found.get(name)
+        if own is None or np.isnan(own.saved):
             continue
-        own = found[name]
         checks.append(
             Check(
                 f"{wanted.name}, {name}",
@@ -369,6 +415,34 @@ def _checks(wanted: Wanted, found: dict[str, Summary]) -> list[Check]:
             )
         )
     return checks
+
+
+def not_reached(found: Mapping[str, Summary]) -> str:
+    """Which strategies did not get to the score, so that nothing is claimed of them.
+
+    Parameters
+    ----------
+    found : mapping of str to Summary
+        By strategy.
+
+    Returns
+    -------
+    str
+        A sentence; nothing where all got there.
+
+    Examples
+    --------
+    >>> rest = dict.fromkeys(Summary.__dataclass_fields__, float("nan"))
+    >>> not_reached({"margin": Summary(**{**rest, "strategy": "margin"})})
+    'not reached by margin, in some session at least, before the budget or the sentences ended'
+    """
+    names = [own.strategy for own in found.values() if np.isnan(own.tokens)]
+    if not names:
+        return ""
+    return (
+        f"not reached by {', '.join(names)}, in some session at least, before the budget or the "
+        "sentences ended"
+    )
 
 
 def summary_row(own: Summary) -> tuple[str, ...]:
@@ -409,12 +483,14 @@ HEAD = (
 
 
 def _table(found: dict[str, Summary]) -> str:
+    missing = not_reached(found)
     return (
         "## What it takes to reach it\n\n*Saved* is the share of keys, beside labelling the same "
         "sentences by hand; *a move one key*: however far it is; *decoded once*: without new "
         "proposals after corrections; *beside random by hand* is what random order takes by hand "
         "for the same score.\n\n"
         + markdown_table(HEAD, [summary_row(own) for own in found.values()])
+        + (f"\n\nThe score was {missing}: no claim is made of that." if missing else "")
     )
 
 

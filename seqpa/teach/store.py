@@ -278,7 +278,10 @@ class Store:
         path = Path(path)
         lock = _taken(path)
         if path.exists():
-            raise SeqpaError(f"{path}: is there already: open it, or name another project file")
+            raise SeqpaError(
+                f"{path}: is there already: go on with seqpa teach {path}, or name another file "
+                "with --project"
+            )
         partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         try:
             with _explained(path):

@@ -75,10 +75,11 @@ async function answered(path, told) {
   throw new Refused(answer.status, sentence(detail ?? `the server answers ${answer.status}`));
 }
 
-/** A message with a capital letter and a full stop. */
+/** A message with a capital letter and a full stop; a file at its beginning keeps its name. */
 export function sentence(text) {
   const said = text.trim();
-  return `${said[0]?.toUpperCase() ?? ""}${said.slice(1)}${/[.!?…]$/.test(said) ? "" : "."}`;
+  const first = /^[^:]*\.\w+:/.test(said) ? said.slice(0, 1) : said.slice(0, 1).toUpperCase();
+  return `${first}${said.slice(1)}${/[.!?…]$/.test(said) ? "" : "."}`;
 }
 
 export const get = async (path) => (await answered(path, options())).json();

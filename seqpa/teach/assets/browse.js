@@ -100,7 +100,8 @@ async function repair(change, done) {
     const told = await post("/api/repair", { sentences: [...chosen], change });
     learn({ counts: told.counts });
     chosen.clear();
-    say(`${count(told.changed, "sentence")} changed: ${done}. Undo is possible.`);
+    const changed = `${count(told.changed, "sentence")} changed: ${done}. Undo is possible.`;
+    say(told.changed ? changed : "Nothing to change: the selected sentences are like that already.");
     await show();
   } catch (error) {
     say(error.message, true);

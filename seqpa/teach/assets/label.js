@@ -73,7 +73,7 @@ export function show(next) {
   box.removeAttribute("aria-busy");
   effort = null;
   if (!task) return heard("Nothing is left to label.");
-  const draft = draftOf(task);
+  const draft = fitting(draftOf(task));
   confirmed = draft?.confirmed ?? task.confirmed ?? [];
   past = draft?.past ?? [];
   sent = JSON.stringify(task.confirmed ?? []);
@@ -97,6 +97,13 @@ export function show(next) {
   if (draft && isOpen() && !same(confirmed, task.confirmed ?? [])) redecode();
   heard(spoken());
   return null;
+}
+
+/** A draft without the labels that are no more: somebody may have changed them since it was kept. */
+function fitting(draft) {
+  const known = new Set([null, ...project.labels.map((one) => one.name)]);
+  if (!draft || draft.confirmed.every((one) => known.has(one[2]))) return draft;
+  return { ...draft, confirmed: draft.confirmed.filter((one) => known.has(one[2])), past: [] };
 }
 
 /** For those who hear the page: the sentence and what is proposed. */
@@ -245,7 +252,10 @@ async function redecode() {
     if (landed && landed.cursor === selection.cursor && !selection.exact) goOn(landed.from);
     render();
   } catch (error) {
-    if (error.status && mine === asked) say(error.message, true); // without an answer: as it stands
+    if (error.status && mine === asked) {
+      say(error.message, true); // without an answer: as it stands
+      refresh().catch(() => {}); // a label may be gone
+    }
   } finally {
     if (mine === asked) box.removeAttribute("aria-busy");
   }
@@ -263,13 +273,22 @@ async function once(does) {
     await does();
   } catch (error) {
     say(error.message, true);
-    if (error.status === 409) await next().catch(() => {}); // somebody else has it; ours is kept
+    if (error.status === 409) await collided(task).catch(() => {});
+    else if (error.status === 422) refresh().catch(() => {}); // a label may be gone
   } finally {
     clearTimeout(slow);
     busy = false;
     $("work").removeAttribute("aria-busy");
     $("work").classList.remove("waiting");
   }
+}
+
+/** Another has the sentence: the next one, and ours is kept. Or we have labelled it in another tab:
+ * here it is as it is now, with what was entered here. */
+async function collided(mine) {
+  const found = mine && (await get(`/api/sentences/${mine.sentence}`));
+  if (found?.labelled?.user === project.user && found.clock > mine.clock) show(found);
+  else await next();
 }
 
 export async function next() {
