@@ -20,6 +20,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from patience import LONG
 
 import seqpa
 from seqpa import SequenceTagger
@@ -198,4 +199,4 @@ def test_signals_at_random_moments() -> None:
             assert child.stdout.readline() == "alive\n", f"died at signal {turn}"
             child.stdin.write("end\n" if turn == 24 else "on\n")
             child.stdin.flush()
-        assert child.wait(20) == 0
+        assert child.wait(LONG) == 0

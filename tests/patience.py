@@ -1,0 +1,22 @@
+"""How long tests wait for what must come.
+
+On a busy machine whole processes stand still for many seconds: what is waited for has its time, and
+a limit is there only so that a fault does not hold up all the others for ever.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+LONG = 180.0  # seconds
+
+
+def until(test: Callable[[], Any], seconds: float = LONG) -> Any:
+    """Wait until a test holds; what it found."""
+    end = time.monotonic() + seconds
+    while not (found := test()):
+        assert time.monotonic() < end, f"waited in vain: {found!r}"
+        time.sleep(0.02)
+    return found
