@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from patience import LONG, until
+from patience import LONG, standing, until
 from test_cluster import bits, sentences, write_conll
 
 import seqpa
@@ -246,7 +246,9 @@ def test_a_client_that_is_closed_is_told_and_none_is_pickled(client: Any, text: 
 
 def test_a_cluster_without_workers_is_given_up() -> None:
     with (
-        distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster,
+        distributed.LocalCluster(
+            n_workers=0, dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as cluster,
         distributed.Client(cluster) as client,
         pytest.raises(SeqpaError, match="has no worker: start some"),
     ):
@@ -272,7 +274,7 @@ def test_a_killed_client_resumes_to_the_same_model(
         "data: {train: a.conll}\nfeatures: {templates: ['word[0]', 'word[-1]']}\n"
         "learner: {epochs: 60}\ncluster: {shards: 2}\noutput: {model: m.safetensors}\n"
     )
-    command = [sys.executable, "-m", "seqpa", "train", str(config)]
+    command = [sys.executable, *standing(50), "train", str(config)]
     environment = os.environ | {"PYTHONPATH": str(Path(seqpa.__file__).parents[1])}
     settings = ["output.model=whole.safetensors"]
     monkeypatch.chdir(tmp_path)

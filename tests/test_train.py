@@ -5,11 +5,12 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from patience import LONG, until
+from patience import LONG, standing, until
 
 import seqpa.sequence.tagger as tagger_module
 from seqpa.cli import main
@@ -200,12 +201,14 @@ def test_damaged_checkpoints(tmp_path: Path) -> None:
         TrainingRun(config(tmp_path), resume=True)
 
 
-def start(settings: Config, folder: Path, *more: str) -> subprocess.Popen[str]:
+def start(
+    settings: Config, folder: Path, *more: str, seqpa: Sequence[str] = ("-m", "seqpa")
+) -> subprocess.Popen[str]:
     """`seqpa train`, as it is installed: a folder with the sources in it would come first."""
     file = folder / "c.yaml"
     file.write_text(json.dumps(settings.model_dump(mode="json")))
     return subprocess.Popen(
-        [sys.executable, "-m", "seqpa", "train", str(file), *more],
+        [sys.executable, *seqpa, "train", str(file), *more],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -227,7 +230,7 @@ def test_kill_9_and_resume_gives_the_bytes_of_an_unbroken_run(tmp_path: Path) ->
     unbroken = trained(tmp_path / "a", learner=learner)
     settings = config(tmp_path / "b", learner=learner)
     checkpoint = tmp_path / "b" / "m.safetensors.checkpoint"
-    process = start(settings, tmp_path)
+    process = start(settings, tmp_path, seqpa=standing(30))
     wait_for(checkpoint, process)
     process.send_signal(signal.SIGKILL)
     process.communicate()
