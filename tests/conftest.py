@@ -21,6 +21,16 @@ settings.load_profile("seqpa")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Whether there is colour, and how wide a screen is, is what tests say; not what a user's shell or a
+# machine that builds says, to which the libraries of the command line listen.
+for name in (
+    *("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS", "TTY_COMPATIBLE"),
+    *("TTY_INTERACTIVE", "GITHUB_ACTIONS", "TERMINAL_WIDTH", "COLUMNS", "LINES"),
+    *("JUPYTER_COLUMNS", "JUPYTER_LINES", "PYTHONUNBUFFERED", "SEQPA_TOKEN"),
+):
+    os.environ.pop(name, None)
+os.environ["TERM"] = "xterm"
+
 # A shell that runs the tests in the background, and nohup, have signals ignored. Processes that are
 # started here would inherit that, and they are to be ended by these signals.
 if threading.current_thread() is threading.main_thread():
