@@ -21,7 +21,7 @@ from test_cluster import bits, sentences, write_conll
 
 import seqpa
 from seqpa.cluster import DaskSequenceTagger, Files
-from seqpa.cluster.executors import Inline, OnDask
+from seqpa.cluster.executors import Inline, OnDask, connected
 from seqpa.cluster.run import ClusterRun
 from seqpa.config import Config, load_config
 from seqpa.errors import SeqpaError
@@ -124,6 +124,17 @@ def test_a_worker_killed_twice_changes_nothing_and_is_told(
     ]
     assert [told.count(line) for line in lost] == [1, 1]
     client.wait_for_workers(2, timeout=LONG)
+
+
+def test_the_successor_of_a_worker_may_take_its_time() -> None:
+    """Dask gives up workers on this machine that are not back in 15 seconds; here, at once."""
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 ms"}),
+        connected("local:1") as client,
+    ):
+        (pid,) = client.run(os.getpid).values()
+        os.kill(pid, signal.SIGKILL)
+        assert client.submit(os.getpid, pure=False).result(timeout=LONG) != pid
 
 
 def test_no_worker_is_lost_by_the_cache_of_the_client(
