@@ -10,11 +10,17 @@ import threading
 from collections.abc import Generator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Most laws are drawn for several settings each; SEQPA_EXAMPLES=1000 draws more for all of them.
 DRAWS = int(os.environ.get("SEQPA_EXAMPLES", "50"))
-settings.register_profile("seqpa", derandomize=True, deadline=None, max_examples=DRAWS)
+settings.register_profile(
+    "seqpa",
+    derandomize=True,
+    deadline=None,
+    max_examples=DRAWS,
+    suppress_health_check=[HealthCheck.too_slow],  # of which a busy machine decides
+)
 settings.load_profile("seqpa")
 
 # Hundreds of processes are started: what one of them has compiled, the next need not compile again.
