@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import LONG
 
 # Nothing that a browser does by itself on the network.
 ARGUMENTS = [
@@ -37,7 +38,7 @@ def browser() -> Iterator[Any]:
     if path is None:
         pytest.skip("needs Chromium: install the package chromium, or set SEQPA_CHROMIUM")
     with api.sync_playwright() as playwright:
-        one = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        one = playwright.chromium.launch(executable_path=path, args=ARGUMENTS, timeout=1000 * LONG)
         yield one
         one.close()
 

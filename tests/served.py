@@ -12,9 +12,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from patience import LONG
 
 import seqpa
 from seqpa import SequenceTagger
@@ -53,6 +54,22 @@ def pos_tagger() -> SequenceTagger:
     return SequenceTagger(["word[0]", "suffix(2)[0]", "istitle[0]"], random_state=1).fit(X, y)
 
 
+class LogFile:
+    """What another process writes; the file is gone with this object.
+
+    It is opened anew to be read: the other process shares the place in the open file at which it
+    writes, and whoever went back there to read would have the log written over.
+    """
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self._path = Path(self._folder.name, "log")
+        self.stream = self._path.open("ab")
+
+    def read(self) -> str:
+        return self._path.read_text(encoding="utf-8")
+
+
 class Answer(NamedTuple):
     status: int
     headers: dict[str, str]
@@ -69,7 +86,7 @@ class Service:
     def __init__(
         self, *arguments: object, limits: dict[str, Any] | None = None, **more: Any
     ) -> None:
-        self.log_file = tempfile.TemporaryFile("w+b")  # noqa: SIM115
+        self.log_file = LogFile()
         if limits is None and not more:
             command = ["-m", "seqpa", "serve", *map(str, arguments), "--port", "0"]
         else:
@@ -80,7 +97,7 @@ class Service:
         self.process = subprocess.Popen(
             [sys.executable, *command],
             stdout=subprocess.PIPE,
-            stderr=self.log_file,
+            stderr=self.log_file.stream,
             env=environment,
             cwd=tempfile.gettempdir(),  # in the project's folder its sources would come first
             text=True,
@@ -102,7 +119,7 @@ class Service:
         if self.process.poll() is None:
             self.process.send_signal(by)
         try:
-            return self.process.wait(timeout=40)
+            return self.process.wait(timeout=LONG)
         finally:
             self.process.kill()
             if self.process.stdout is not None:
@@ -110,10 +127,9 @@ class Service:
 
     @property
     def log(self) -> str:
-        self.log_file.seek(0)
-        return self.log_file.read().decode()
+        return self.log_file.read()
 
-    def connect(self, timeout: float = 30) -> http.client.HTTPConnection:
+    def connect(self, timeout: float = LONG) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def ask(
@@ -149,15 +165,6 @@ class Service:
         """The bytes of memory that it has, where the system tells it."""
         told = Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()
         return int(told[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def until(test: Any, seconds: float = 20) -> Any:
-    """Wait until a test holds."""
-    end = time.monotonic() + seconds
-    while not (found := test()):
-        assert time.monotonic() < end, f"waited in vain: {found!r}"
-        time.sleep(0.05)
-    return found
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from served import PACKAGE, Answer
+from patience import LONG
+from served import PACKAGE, Answer, LogFile
 
 TEXT = """Ada Norvell left Lyon. Bob met Ada in Rome. In Lyon Ada paid. So it is. Rome fell.
 They left Paris for Rome. Ada and Bob met there. Bob paid Ada. Paris is far. Lyon."""
@@ -29,12 +30,12 @@ class Teaching:
         before: Callable[[], None] | None = None,
         folder: Path | None = None,
     ) -> None:
-        self.errors = tempfile.TemporaryFile("w+b")  # noqa: SIM115
+        self.errors = LogFile()
         environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "PYTHONUNBUFFERED": "1"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "seqpa", "teach", *map(str, arguments), "--no-browser"],
             stdout=subprocess.PIPE,
-            stderr=self.errors,
+            stderr=self.errors.stream,
             env=environment,
             cwd=folder or tempfile.gettempdir(),  # not in the sources: they would come first
             text=True,
@@ -68,15 +69,14 @@ class Teaching:
 
     @property
     def error(self) -> str:
-        self.errors.seek(0)
-        return self.errors.read().decode()
+        return self.errors.read()
 
     def end(self, by: int = signal.SIGTERM) -> int:
         """Ask it to end; its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(by)
         try:
-            return self.process.wait(timeout=60)
+            return self.process.wait(timeout=LONG)
         finally:
             self.process.kill()
             if self.process.stdout is not None:
@@ -84,7 +84,7 @@ class Teaching:
 
     def ask(self, path: str, body: Any = None, **headers: str) -> Answer:
         """One request on a connection of its own; a body that is no bytes is sent as JSON."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LONG)
         try:
             if body is not None and not isinstance(body, bytes):
                 body = json.dumps(body).encode()

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import pytest
+from patience import LONG
 
 needs_terminal = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo terminal")
 CTRL_C, CTRL_D = b"\x03", b"\x04"
@@ -65,7 +66,7 @@ def in_terminal(
         preexec_fn=lambda: _take_terminal(theirs),
     )
     os.close(theirs)
-    raw, waiting, end = b"", list(keys), time.monotonic() + 60
+    raw, waiting, end = b"", list(keys), time.monotonic() + LONG
     try:
         while time.monotonic() < end:
             if select.select([ours], [], [], 0.1)[0]:
@@ -78,7 +79,7 @@ def in_terminal(
                 raw += piece
             while waiting and waiting[0][0] in raw:
                 os.write(ours, waiting.pop(0)[1])
-        status = child.wait(timeout=10)
+        status = child.wait(timeout=LONG)
     finally:
         child.kill()
         child.wait()

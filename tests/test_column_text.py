@@ -87,7 +87,10 @@ LINES = st.one_of(
 )
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(st.lists(LINES, max_size=30), st.sampled_from(["\n", "\n", "\r\n"]), st.booleans())
 def test_any_text_is_tagged_as_through_strings(
     tagger: SequenceTagger, tmp_path: Path, lines: list[str], newline: str, ended: bool
@@ -99,7 +102,10 @@ def test_any_text_is_tagged_as_through_strings(
     assert outcome(lambda: by_bytes(tagger, path, 3)) == expected
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=100,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     st.lists(st.lists(st.tuples(PLAIN, PLAIN), min_size=1, max_size=9), min_size=1, max_size=12),
     st.sampled_from(["\t", " "]),

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patience import LONG
 
 from seqpa import pages
 from seqpa.array_files import InPieces, read_file, write_file
@@ -590,7 +591,7 @@ import seqpa.sequence.streamed as streamed
 real = streamed.BlocksOnDisk.one_pass
 def slow(*given):
     print("learning", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 streamed.BlocksOnDisk.one_pass = slow
 for _ in run_of(config_in(Path(sys.argv[1]))).epochs():
     pass
@@ -612,7 +613,7 @@ def test_nothing_stays_on_disk_however_the_process_ends(tmp_path: Path, sent: in
     assert child.stdout is not None
     assert child.stdout.readline() == "learning\n"
     child.send_signal(sent)
-    child.wait(30)
+    child.wait(LONG)
     child.stdout.close()
     assert list((tmp_path / "spill").iterdir()) == []
 

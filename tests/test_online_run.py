@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import LONG
 from sequence_cases import TAGS, WORDS, weights
 
 from seqpa import SeqpaError, SequenceTagger
@@ -147,7 +148,7 @@ def test_standard_input_without_an_end(folder: Path) -> None:
             assert "stopped" in child.stdout.read()
         else:
             child.stdin.close()
-        assert child.wait(30) == 0
+        assert child.wait(LONG) == 0
     assert SequenceTagger.load(folder / "m.safetensors").predict(WORDS) == TAGS
 
 
@@ -166,5 +167,5 @@ def test_a_service_that_is_stopped_keeps_what_was_learned(folder: Path) -> None:
         child.stdin.flush()
         child.stdout.readline()
         child.terminate()
-        assert child.wait(30) == 128 + signal.SIGTERM
+        assert child.wait(LONG) == 128 + signal.SIGTERM
     assert SequenceTagger.load(folder / "m.safetensors").predict(WORDS) == TAGS

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from browser import browser, serious_faults
+from patience import LONG
 
 from seqpa import SequenceTagger
 from seqpa.cli import main
@@ -79,7 +80,7 @@ def opened(chromium: Any, path: Path, **options: Any) -> Iterator[Any]:
     """The page, opened from disk; at the end nothing has gone wrong and nothing was fetched."""
     context = chromium.new_context(**options)
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(1000 * LONG)
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda m: m.type in ("error", "warning") and faults.append(m.text))

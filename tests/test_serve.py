@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import os
 import random
+import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 from names_in_context import text
-from served import NAMES, PACKAGE, Service, names_tagger, pos_tagger, until
+from patience import LONG, until
+from served import NAMES, PACKAGE, Service, names_tagger, pos_tagger
 
 from seqpa import SequenceTagger
 from seqpa.cli import main
@@ -256,7 +261,7 @@ def test_other_media_types(service: Service) -> None:
 
 def test_no_http_at_all(service: Service) -> None:
     for said in (b"\x16\x03\x01\x02\x00\x01\x00", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"):
-        with socket.create_connection(("127.0.0.1", service.port), timeout=20) as one:
+        with socket.create_connection(("127.0.0.1", service.port), timeout=LONG) as one:
             one.sendall(said)
             answer = one.recv(4096)
         assert answer.startswith(b"HTTP/1.1 400"), answer
@@ -348,7 +353,7 @@ def test_a_stream_is_answered_while_it_is_sent(service: Service, tagger: Sequenc
     def chunk(text: bytes) -> bytes:
         return f"{len(text):x}\r\n".encode() + text + b"\r\n"
 
-    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as one:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=LONG) as one:
         head = "POST /tag/stream HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n"
         one.sendall(f"{head}content-type: application/x-ndjson\r\n\r\n".encode())
         file = one.makefile("rb")
@@ -457,6 +462,10 @@ def test_origins_are_allowed_by_name(strict: Service) -> None:
 
 def test_logs_hold_no_text(strict: Service) -> None:
     secret = "Zyxwvutsrq"
+    # A line is written when its answer is out already: those of other tests come before this one's.
+    before = strict.log.count('"route":"ready"')
+    strict.ask("/ready")
+    until(lambda: strict.log.count('"route":"ready"') > before)
     before = len(strict.log.splitlines())
     strict.tag(text=f"{secret} left.")
     strict.ask("/tag", {"text": secret, secret: 1})
@@ -487,67 +496,99 @@ def test_too_many_are_told_to_come_again(strict: Service) -> None:
 @pytest.fixture(scope="module")
 def hasty(folder: Path) -> Iterator[Service]:
     limits = {"head_seconds": 0.4, "body_seconds": 0.4, "idle_seconds": 0.6, "head_bytes": 4000}
-    limits |= {"held_bytes": 3000, "connections": 40, "body_bytes": 2000}
     with Service(folder / "ner.safetensors", limits=limits) as one:
         yield one
 
 
-def _said(service: Service, *parts: bytes) -> bytes:
-    """All that comes back until the service closes the connection."""
-    with socket.create_connection(("127.0.0.1", service.port), timeout=20) as one:
-        for part in parts:
-            one.sendall(part)
-        found = b""
+def _said(service: Service, first: bytes = b"", then: bytes = b"") -> bytes:
+    """All that comes back until the service closes the connection; `then` is said at the first
+    sign of an answer."""
+    found = b""
+    with (
+        socket.create_connection(("127.0.0.1", service.port), timeout=LONG) as one,
+        suppress(ConnectionError),  # it was closed before all was said
+    ):
+        one.sendall(first)
+        if then:
+            found += one.recv(4096)
+            one.sendall(then)
         while more := one.recv(4096):
             found += more
-        return found
+    return found
+
+
+def _heard(service: Service, *parts: bytes) -> bytes:
+    """The same of what is answered; on a busy machine we may be the slow ones, and not heard."""
+    return until(lambda: _said(service, *parts))
 
 
 def test_slow_clients_are_let_go(hasty: Service) -> None:
     post = b"POST /tag HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     assert _said(hasty) == b""
     assert _said(hasty, b"GET /health HTTP/1.1\r\nhost: local") == b""
-    assert _said(hasty, post + b"content-length: 100\r\n\r\n{").startswith(b"HTTP/1.1 408")
+    assert _heard(hasty, post + b"content-length: 100\r\n\r\n{").startswith(b"HTTP/1.1 408")
     whole = b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n"
-    assert _said(hasty, whole, b"GET /health HTTP").count(b"200 OK") == 1
+    assert _heard(hasty, whole, b"GET /health HTTP").count(b"200 OK") == 1
     lines = b"POST /tag/stream HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
-    told = _said(hasty, lines + b'content-length: 99\r\n\r\n{"text": "a"}\n')
+    told = _heard(hasty, lines + b'content-length: 99\r\n\r\n{"text": "a"}\n')
     assert told.count(b'"tokens":["a"]') == 1
     assert b'"status":408' in told
-    assert _said(hasty, b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * 2000).startswith(b"HTTP/1.1 431")
+    long = b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * 2000
+    assert _heard(hasty, long).startswith(b"HTTP/1.1 431")
 
 
-def test_slow_clients_stop_nobody(hasty: Service) -> None:
-    slow = [socket.create_connection(("127.0.0.1", hasty.port)) for _ in range(30)]
+@pytest.fixture(scope="module")
+def narrow(folder: Path) -> Iterator[Service]:
+    """Few may come at a time, and each has as long as it likes."""
+    limits = {"head_seconds": LONG, "body_seconds": LONG, "idle_seconds": LONG}
+    limits |= {"held_bytes": 3000, "connections": 40, "body_bytes": 2000}
+    with Service(folder / "ner.safetensors", limits=limits) as one:
+        yield one
+
+
+def test_slow_clients_stop_nobody(narrow: Service) -> None:
+    slow = [socket.create_connection(("127.0.0.1", narrow.port)) for _ in range(30)]
     try:
         for one in slow:
             one.sendall(b"POST /tag HTTP/1.1\r\nhost: localhost\r\n")
-        assert all(hasty.ask("/tag", {"text": "Anna"}).status == 200 for _ in range(20))
+        assert all(narrow.ask("/tag", {"text": "Anna"}).status == 200 for _ in range(20))
     finally:
         for one in slow:
             one.close()
 
 
-def test_connections_and_memory_are_limited(hasty: Service) -> None:
-    open_ones = [socket.create_connection(("127.0.0.1", hasty.port)) for _ in range(41)]
+def test_connections_and_memory_are_limited(narrow: Service) -> None:
+    until(lambda: _is_healthy(narrow))
+    # One more than needed: where one of before is just being closed, the 41st may still come in.
+    open_ones = [socket.create_connection(("127.0.0.1", narrow.port)) for _ in range(42)]
     try:
-        told = open_ones[-1].recv(4096)
+        answered, _, _ = select.select(open_ones, [], [], LONG)
+        told = answered[0].recv(4096)
         assert told.startswith(b"HTTP/1.1 503")
         assert b"retry-after: 1" in told
+        assert len(answered) <= 3
     finally:
         for one in open_ones:
             one.close()
-    until(lambda: hasty.ask("/health").status == 200)
+    until(lambda: _is_healthy(narrow))
     head = b"POST /tag HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
-    held = [socket.create_connection(("127.0.0.1", hasty.port)) for _ in range(2)]
+    held = [socket.create_connection(("127.0.0.1", narrow.port)) for _ in range(2)]
     try:
         for one in held:
             one.sendall(head + b"content-length: 1900\r\n\r\n" + b" " * 1800)
-        told = b"".join(one.recv(4096) for one in held)
-        assert b"HTTP/1.1 503" in told
+        answered, _, _ = select.select(held, [], [], LONG)
+        assert [one.recv(4096)[:12] for one in answered] == [b"HTTP/1.1 503"]
     finally:
         for one in held:
             one.close()
+
+
+def _is_healthy(service: Service) -> bool:
+    """Whether it takes connections (again)."""
+    try:
+        return service.ask("/health").status == 200
+    except (OSError, http.client.HTTPException):  # refused before all was said
+        return False
 
 
 def test_an_answer_that_takes_too_long() -> None:
@@ -559,17 +600,20 @@ def test_an_answer_that_takes_too_long() -> None:
     go_on = threading.Event()
 
     def slow(name: str | None) -> Any:
-        go_on.wait(20)
+        go_on.wait(LONG)
         raise Problem(404, "there is none")
 
     async def ask(size: int) -> list[Any]:
         lanes = Lanes(slow, "english", Limits(request_seconds=0.05))
         body = json.dumps({"text": "a" * size}).encode()
+        end = time.monotonic() + LONG
         late = await lanes.answer(body)
         go_on.set()
-        found = [late, await lanes.answer(body)]
+        # As the answer says, a client tries again; on a busy machine more than once.
+        while (after := await lanes.answer(body)).status == 503:
+            assert time.monotonic() < end
         lanes.close()
-        return found
+        return [late, after]
 
     for size in (1, 5000):
         go_on.clear()
@@ -603,10 +647,11 @@ def test_gathered_documents_stay_apart() -> None:
 
 
 def test_what_was_begun_is_finished(folder: Path) -> None:
-    one = Service(folder / "ner.safetensors")
+    limits = {"body_seconds": LONG, "shutdown_seconds": LONG}
+    one = Service(folder / "ner.safetensors", limits=limits)
     body = json.dumps({"text": "Anna left Lyon."}).encode()
     head = "POST /tag HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
-    with socket.create_connection(("127.0.0.1", one.port), timeout=20) as begun:
+    with socket.create_connection(("127.0.0.1", one.port), timeout=LONG) as begun:
         begun.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body[:9])
         until(lambda: one.metric("seqpa_requests_in_work") == 2)
         one.process.send_signal(signal.SIGTERM)
@@ -645,9 +690,9 @@ def test_a_new_model_is_swapped_in_and_a_damaged_one_is_not(folder: Path, tmp_pa
         assert labels() == ["B-PER"]
         os.replace(tmp_path / "new.safetensors", path)  # noqa: PTH105
         until(lambda: labels() == ["B-WHO"])
-        # Somebody writes over the file that is mapped, and what he writes is no model.
-        whole = path.read_bytes()
-        path.write_bytes(whole[: len(whole) // 2])
+        # Somebody cuts off the file that is mapped, and what is left is no model. Each change is
+        # made at once here: what is seen twice on the way would count as one of its own.
+        os.truncate(path, path.stat().st_size // 2)
         told = until(lambda: one.ask("/model").json["models"][0]["refused"])
         assert "model.safetensors: is damaged" in told
         assert str(tmp_path) not in told
@@ -655,13 +700,14 @@ def test_a_new_model_is_swapped_in_and_a_damaged_one_is_not(folder: Path, tmp_pa
         path.unlink()
         until(lambda: "is gone" in one.ask("/model").json["models"][0]["refused"])
         assert labels() == ["B-WHO"]
-        shutil.copy(folder / "ner.safetensors", path)
+        shutil.copy(folder / "ner.safetensors", tmp_path / "old.safetensors")
+        os.replace(tmp_path / "old.safetensors", path)  # noqa: PTH105
         until(lambda: labels() == ["B-PER"])
         assert one.ask("/model").json["models"][0]["refused"] is None
-        assert one.metric("seqpa_reloads_total") == 2
+        until(lambda: one.metric("seqpa_reloads_total") == 2)
         assert one.metric("seqpa_reload_failures_total") == 2
         assert len(versions) == 2
-        assert '"model refused"' in one.log
+        until(lambda: '"model refused"' in one.log)
         assert {200} == {json.loads(x).get("status", 200) for x in one.log.splitlines()}
 
 
@@ -679,9 +725,9 @@ def test_workers_share_the_work(folder: Path) -> None:
         worker = json.loads(one.log.splitlines()[0])["process"]
         os.kill(worker, signal.SIGKILL)
         until(lambda: one.log.count('"ready"') == 3)
-        assert '"worker ended"' in one.log
+        until(lambda: '"worker ended"' in one.log)
         assert one.tag(tokens=WORDS)["sentences"][0] == found[0]
-        assert one.metric("seqpa_sentences_total") == 61
+        until(lambda: one.metric("seqpa_sentences_total") == 61)
         assert one.end() == 0
 
 

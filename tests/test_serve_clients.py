@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from patience import LONG
 from served import Service, names_tagger
 
 pytest.importorskip("fastapi", reason='needs the extra "serve"')
@@ -37,7 +38,7 @@ def program(name: str) -> str:
 
 def ran(command: list[str], folder: Path) -> str:
     done = subprocess.run(
-        command, cwd=folder, capture_output=True, encoding="utf-8", timeout=60, check=False
+        command, cwd=folder, capture_output=True, encoding="utf-8", timeout=LONG, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -75,7 +76,7 @@ def test_javascript(service: Service, tmp_path: Path) -> None:
     # What is wrong is thrown, as one clear sentence.
     (tmp_path / "wrong.mjs").write_text(own.replace("text:", "txet:"), encoding="utf-8")
     done = subprocess.run(
-        [node, "wrong.mjs"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        [node, "wrong.mjs"], cwd=tmp_path, capture_output=True, text=True, timeout=LONG, check=False
     )
     assert done.returncode == 1
     assert "did you mean" in done.stderr

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 from browser import browser, serious_faults
-from served import Service, names_tagger, pos_tagger, until
+from patience import LONG, until
+from served import Service, names_tagger, pos_tagger
 
 pytest.importorskip("fastapi", reason='needs the extra "serve"')
 pytest.importorskip("uvicorn", reason='needs the extra "serve"')
 
 TEXT = "Anna Norvell left Lyon. So it is."
 ATTACK = '<img src=x onerror="window.pwned=1">'
-LONG = 30  # seconds: on a busy machine all takes longer
 EVIL = {"B-PER": f"B-{ATTACK}", "I-PER": f"I-{ATTACK}"}
 
 
@@ -82,7 +82,7 @@ class Page:
         )
 
     def shows(self, expected: list[list[str]]) -> None:
-        until(lambda: self.spans() == expected, LONG)
+        until(lambda: self.spans() == expected)
 
     def token(self, word: str) -> Any:
         return self.page.locator("#reading .token", has_text=word).first
@@ -91,7 +91,7 @@ class Page:
         button = self.page.locator(f"[data-copy={kind}]")
         button.click()
         told = f"{button.text_content()} copied."  # of this one, and not of the one before
-        until(lambda: self.page.text_content("#state") == told, LONG)
+        until(lambda: self.page.text_content("#state") == told)
         return self.page.evaluate("navigator.clipboard.readText()")
 
 
@@ -129,10 +129,9 @@ def test_a_word_tells_why_and_can_be_fixed(chromium: Any, service: Service) -> N
             lambda: one.page.evaluate(
                 "document.getElementById('why-word')?.textContent.startsWith('Anna')"
             ),
-            LONG,
         )
         one.page.select_option("#why select", "O")
-        until(lambda: ["Anna Norvell", "PER"] not in one.spans(), LONG)
+        until(lambda: ["Anna Norvell", "PER"] not in one.spans())
         expected = service.tag(text=TEXT, fixed=[{"start": 0, "label": "O"}])["sentences"][0]
         assert [span[0] for span in one.spans()][:-2] == [
             span["text"] for span in expected["spans"][:-1]
@@ -142,15 +141,14 @@ def test_a_word_tells_why_and_can_be_fixed(chromium: Any, service: Service) -> N
             lambda: one.page.evaluate(
                 "document.getElementById('why').innerText.includes('Fixed by you')"
             ),
-            LONG,
         )
         # What is typed before it moves it, and what is fixed stays fixed.
         one.page.locator("#text").press("Control+Home")
         one.page.locator("#text").press_sequentially("Ada")
-        until(lambda: one.page.locator("#reading .token").first.inner_text() == "AdaAnna", LONG)
+        until(lambda: one.page.locator("#reading .token").first.inner_text() == "AdaAnna")
         one.page.locator("#text").press_sequentially(" met ")
-        until(lambda: one.spans()[:1] == [["Ada", "PER"]], LONG)
-        until(lambda: one.page.locator(".token.fixed").count() == 1, LONG)
+        until(lambda: one.spans()[:1] == [["Ada", "PER"]])
+        until(lambda: one.page.locator(".token.fixed").count() == 1)
         assert one.page.locator(".token.fixed").inner_text() == "Anna"
         # That a label does not fit is said of a text; where that is another one now, it stays.
         one.expected = ("422",)
@@ -158,15 +156,15 @@ def test_a_word_tells_why_and_can_be_fixed(chromium: Any, service: Service) -> N
         one.page.route("**/tag", lambda one: one.continue_() if held else held.append(one))
         one.page.locator("#text").press("Control+Home")
         one.page.locator("#text").press_sequentially("-")
-        until(lambda: one.page.evaluate("1") and held, LONG)
+        until(lambda: one.page.evaluate("1") and held)
         one.page.locator("#text").press("Backspace")
         held[0].fulfill(status=422, json={"detail": "no token begins there"})
         one.page.locator("#text").press_sequentially("Yet ")
-        until(lambda: one.page.locator("#reading .token").first.inner_text() == "Yet", LONG)
+        until(lambda: one.page.locator("#reading .token").first.inner_text() == "Yet")
         assert one.page.locator(".token.fixed").all_inner_texts() == ["Anna"]
         one.page.unroute("**/tag")
         one.page.click("#free")
-        until(lambda: ["Anna Norvell", "PER"] in one.spans(), LONG)
+        until(lambda: ["Anna Norvell", "PER"] in one.spans())
         one.page.keyboard.press("Escape")
 
 
@@ -235,7 +233,7 @@ def test_words_labels_and_names_are_never_html(chromium: Any, service: Service) 
         assert "<script>" in one.page.inner_text("#about")
         evil = f"Anna {ATTACK} <script>window.pwned=1</script> Lyon. </textarea><b>"
         one.page.fill("#text", evil)
-        until(lambda: ["Anna", ATTACK] in one.spans(), LONG)
+        until(lambda: ["Anna", ATTACK] in one.spans())
         one.token("Anna").click()
         one.page.wait_for_selector("#why-word")
         assert ATTACK in one.page.inner_text("#why")
@@ -257,7 +255,7 @@ def test_words_labels_and_names_are_never_html(chromium: Any, service: Service) 
         one.page.goto("about:blank")
         one.page.goto(f"{service.url}#{link}")
         one.page.wait_for_selector("body[data-ready]")
-        until(lambda: ["Anna", ATTACK] in one.spans(), LONG)
+        until(lambda: ["Anna", ATTACK] in one.spans())
         for broken in ("#x", "#%3Cscript%3E", "#" + "A" * 5000):
             one.page.goto("about:blank")
             one.page.goto(service.url + broken)
@@ -268,13 +266,13 @@ def test_a_link_brings_the_reading_back(chromium: Any, service: Service) -> None
     text = "😀 Anna left\n\nLyon. עברית Ada"
     with Page(chromium, service.url) as one:
         one.page.fill("#text", text)
-        until(lambda: len(one.spans()) == 3, LONG)
+        until(lambda: len(one.spans()) == 3)
         one.token("Lyon").click()
         one.page.wait_for_selector("#why-word")
         one.page.select_option("#why select", "O")
-        until(lambda: len(one.spans()) == 2, LONG)
+        until(lambda: len(one.spans()) == 2)
         one.page.click("#link")
-        until(lambda: one.page.evaluate("location.hash.length > 1"), LONG)
+        until(lambda: one.page.evaluate("location.hash.length > 1"))
         link = one.page.evaluate("location.href")
     with Page(chromium, service.url) as other:
         other.page.goto("about:blank")
@@ -289,7 +287,7 @@ def test_copies(chromium: Any, service: Service) -> None:
     text = "😀 Anna Norvell left\n\n\nLyon. Ada paid"
     with Page(chromium, service.url) as one:
         one.page.fill("#text", text)
-        until(lambda: len(one.spans()) == 3, LONG)
+        until(lambda: len(one.spans()) == 3)
         answer = service.tag(text=text)
         expected = "".join(
             "".join(
@@ -319,12 +317,12 @@ def test_by_keyboard_alone(chromium: Any, service: Service) -> None:
             "const field = document.getElementById('text'); field.value += ' It is .'; "
             "field.dispatchEvent(new Event('input'))"
         )
-        until(lambda: one.page.locator("#reading .token").count() == 7, LONG)
+        until(lambda: one.page.locator("#reading .token").count() == 7)
         assert one.page.evaluate(focused) == "left"
         one.page.keyboard.press("ArrowRight")
         assert one.page.evaluate(focused) == "Lyon"
         one.page.keyboard.press("Enter")
-        until(lambda: one.page.evaluate("document.activeElement.id === 'why-word'"), LONG)
+        until(lambda: one.page.evaluate("document.activeElement.id === 'why-word'"))
         one.page.keyboard.press("Tab")  # the button that closes
         one.page.keyboard.press("Tab")  # the most probable label
         one.page.keyboard.press("Tab")  # the second
@@ -342,7 +340,7 @@ def test_by_keyboard_alone(chromium: Any, service: Service) -> None:
 def test_directions_of_script(chromium: Any, service: Service) -> None:
     with Page(chromium, service.url) as one:
         one.page.fill("#text", "אנה עזבה את ליון Anna\n\nAnna left")
-        until(lambda: len(one.spans()) == 2, LONG)
+        until(lambda: len(one.spans()) == 2)
         sides = one.page.eval_on_selector_all(
             ".paragraph",
             "all => all.map(p => { const t = [...p.querySelectorAll('.token')]; "
@@ -362,11 +360,10 @@ def test_long_texts(chromium: Any, service: Service) -> None:
         )
         until(
             lambda: one.page.evaluate("document.querySelectorAll('#reading mark').length === 7440"),
-            LONG,
         )
         one.page.locator("#text").press("Control+Home")
         one.page.locator("#text").press_sequentially("Ada ")
-        until(lambda: one.page.locator("#reading mark").count() == 7441, LONG)
+        until(lambda: one.page.locator("#reading mark").count() == 7441)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -374,7 +371,7 @@ def test_a_phone(chromium: Any, service: Service, scheme: str) -> None:
     narrow = {"width": 360, "height": 640}
     with Page(chromium, service.url, viewport=narrow, color_scheme=scheme) as one:
         one.page.fill("#text", f"{TEXT} {'long' * 40} Ada")
-        until(lambda: len(one.spans()) == 3, LONG)
+        until(lambda: len(one.spans()) == 3)
         fits = "document.documentElement.scrollWidth <= innerWidth"
         assert one.page.evaluate(fits)
         one.token("Lyon").click()

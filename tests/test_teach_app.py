@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from served import PACKAGE, until
+from patience import until
+from served import PACKAGE
 from taught import Teaching, text_file
 
 from seqpa.cli import main
@@ -183,7 +184,7 @@ def test_a_training_that_ends_slowly_does_not_end_the_next_one(
         """A process that has told its last, and takes its time to end."""
 
         def wait(self, timeout: float | None = None) -> int:
-            if self is first:
+            if self is made[0]:
                 gone.wait()
             return super().wait(timeout)
 
@@ -192,14 +193,15 @@ def test_a_training_that_ends_slowly_does_not_end_the_next_one(
     go_on = tmp_path / "go on"
     waits = f"import os, time\nwhile not os.path.exists({str(go_on)!r}): time.sleep(0.01)"
     commands = [lines[0], f"{waits}\n{lines[1]}"]
-    first = None
-    monkeypatch.setattr(
-        "seqpa.teach.training.subprocess.Popen",
-        lambda _, **more: Ending([sys.executable, "-c", commands.pop(0)], **more),
-    )
+    made: list[Ending] = []
+
+    def make(_: Any, **more: Any) -> Ending:
+        made.append(Ending([sys.executable, "-c", commands.pop(0)], **more))
+        return made[-1]
+
+    monkeypatch.setattr("seqpa.teach.training.subprocess.Popen", make)
     training = Training(tmp_path / "a.seqpa", tmp_path / "a.safetensors")
     training.start("one")
-    first = training._process
     until(lambda: training.state()["state"] == "failed")
     threads = [one for one in threading.enumerate() if one.name == "seqpa-train"]
     assert training.start("two")["state"] == "running"

@@ -24,6 +24,7 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import pytest
+from patience import LONG
 from served import PACKAGE
 
 from seqpa.errors import SeqpaError
@@ -957,7 +958,7 @@ def posted(address: str, body: Any) -> Any:
     request = urllib.request.Request(
         address, json.dumps(body).encode(), {"content-type": "application/json"}
     )
-    with urllib.request.urlopen(request, timeout=60) as answer:
+    with urllib.request.urlopen(request, timeout=LONG) as answer:
         return json.loads(answer.read() or b"null")
 
 

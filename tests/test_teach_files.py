@@ -55,7 +55,9 @@ def back(data: bytes, folder: Path, name: str, **options: Any) -> Imported:
 
 
 ONE_FOLDER = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from browser import browser, serious_faults
 from hands import Hand, gold, sentences
-from served import until
+from patience import LONG, until
 from taught import Teaching
 
 from seqpa import SequenceTagger
@@ -55,7 +55,7 @@ class Tab:
     def open(self, url: str) -> Any:
         """Another tab of the same browser."""
         page = self.context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(1000 * LONG)
         page.on("pageerror", lambda error: self.faults.append(str(error)))
         page.on("console", self._heard)
         page.on("dialog", lambda dialog: self.faults.append(dialog.message))
@@ -174,7 +174,7 @@ def test_a_whole_session_by_keyboard(chromium: Any, tmp_path: Path) -> None:
         one.page.select_option("#strategy", "coverage")
         one.page.get_by_text("the best in our trials").wait_for()
         one.page.click("#train")
-        one.page.get_by_text("the model is in").wait_for(timeout=60_000)
+        one.page.get_by_text("the model is in").wait_for()
         model = Path(one.page.inner_text("#train-state code"))
         assert SequenceTagger.load(model).tag(["Anna", "Norvell", "left", "Oslo"])[0][1] == "B-PER"
 
@@ -424,11 +424,11 @@ def test_words_labels_and_notes_are_never_html(chromium: Any, tmp_path: Path) ->
         hand.press("g")
         page.wait_for_selector("#search:focus")
         page.keyboard.type("<script>")
-        until(lambda: page.locator("#rows li").count() == 1, 30)
+        until(lambda: page.locator("#rows li").count() == 1)
         assert ATTACK in page.inner_text("#rows")
         page.click("#rows button")
         page.wait_for_selector("#sentence .token")
-        until(lambda: ATTACK in page.inner_text("#sentence"), 30)
+        until(lambda: ATTACK in page.inner_text("#sentence"))
         page.focus("#sentence")
         hand.press("n")
         page.wait_for_selector("#labels-dialog[open]")
@@ -486,10 +486,11 @@ def test_two_people_and_what_they_see_differently(chromium: Any, tmp_path: Path)
             assert ann.page.inner_text("#team-count") == str(left)
             ann.page.get_by_role("button", name="Take the labels of ann").first.click()
             ann.said("Settled")
-            until(lambda: ann.page.locator("#team-shown .row-card").count() == left - 1, 30)
+            until(lambda: ann.page.locator("#team-shown .row-card").count() == left - 1)
         # Without a token there is a door.
         context = chromium.new_context()
         page = context.new_page()
+        page.set_default_timeout(1000 * LONG)
         page.goto(server.url)
         page.wait_for_selector("#door:not([hidden])")
         assert not page.is_visible("main")

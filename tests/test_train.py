@@ -5,11 +5,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import LONG, standing, until
 
 import seqpa.sequence.tagger as tagger_module
 from seqpa.cli import main
@@ -236,12 +237,14 @@ def test_damaged_checkpoints(tmp_path: Path) -> None:
         TrainingRun(config(tmp_path), resume=True)
 
 
-def start(settings: Config, folder: Path, *more: str) -> subprocess.Popen[str]:
+def start(
+    settings: Config, folder: Path, *more: str, seqpa: Sequence[str] = ("-m", "seqpa")
+) -> subprocess.Popen[str]:
     """`seqpa train`, as it is installed: a folder with the sources in it would come first."""
     file = folder / "c.yaml"
     file.write_text(json.dumps(settings.model_dump(mode="json")))
     return subprocess.Popen(
-        [sys.executable, "-m", "seqpa", "train", str(file), *more],
+        [sys.executable, *seqpa, "train", str(file), *more],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -250,11 +253,11 @@ def start(settings: Config, folder: Path, *more: str) -> subprocess.Popen[str]:
 
 
 def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 30
-    while not path.exists():
+    def there() -> bool:
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
+        return path.exists()
+
+    until(there)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs POSIX signals")
@@ -263,13 +266,13 @@ def test_kill_9_and_resume_gives_the_bytes_of_an_unbroken_run(tmp_path: Path) ->
     unbroken = trained(tmp_path / "a", learner=learner)
     settings = config(tmp_path / "b", learner=learner)
     checkpoint = tmp_path / "b" / "m.safetensors.checkpoint"
-    process = start(settings, tmp_path)
+    process = start(settings, tmp_path, seqpa=standing(30))
     wait_for(checkpoint, process)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
     assert not (tmp_path / "b" / "m.safetensors").exists()
-    out, err = start(settings, tmp_path, "--resume").communicate(timeout=60)
+    out, err = start(settings, tmp_path, "--resume").communicate(timeout=LONG)
     assert err == ""
     assert "after epoch" in out
     assert (tmp_path / "b" / "m.safetensors").read_bytes() == unbroken
@@ -282,7 +285,7 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path) -> None:
     process = start(settings, tmp_path)
     wait_for(tmp_path / "m.safetensors.checkpoint", process)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=LONG)
     assert process.returncode == 0, err
     assert re.fullmatch(r"stopping after epoch \d+; the best so far is kept\. .*at once\n", err)
     assert "stopped; seqpa train with --resume goes on" in out

@@ -7,12 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import LONG, until
 
 from seqpa.cli import main
 from seqpa.config import Config, load_config
@@ -240,20 +240,20 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
 
 
 def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
+    def holds() -> bool:
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
+        return condition()
+
+    until(holds)
 
 
 posix = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs POSIX signals")
-LONG = "--set=learner.epochs=1000000"
+ENDLESS = "--set=learner.epochs=1000000"
 
 
 @posix
 def test_a_second_training_of_one_output_is_told(run: Run, tmp_path: Path) -> None:
-    process = start(tmp_path, LONG)
+    process = start(tmp_path, ENDLESS)
     try:
         wait_for(Path("m.safetensors.checkpoint").exists, process)
         before = set(content(tmp_path))
@@ -275,10 +275,10 @@ def test_a_signal_leaves_nothing_half_written(
     number: signal.Signals, run: Run, tmp_path: Path
 ) -> None:
     for _ in range(2):
-        process = start(tmp_path, LONG, "--force")
+        process = start(tmp_path, ENDLESS, "--force")
         wait_for(Path("m.safetensors.checkpoint").exists, process)
         process.send_signal(number)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=LONG)
         assert (process.returncode, err) == (128 + number, "")
         assert not [name for name in content(tmp_path) if name.startswith(".")]
         assert run("--resume", "--set=learner.epochs=3")[0] in (0, 2)
@@ -289,7 +289,7 @@ def test_a_signal_leaves_nothing_half_written(
 def test_a_signal_that_is_ignored_stays_so(run: Run, tmp_path: Path) -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        process = start(tmp_path, LONG)
+        process = start(tmp_path, ENDLESS)
         wait_for(Path("m.safetensors.checkpoint").exists, process)
         process.send_signal(signal.SIGHUP)
         with pytest.raises(subprocess.TimeoutExpired):

@@ -377,6 +377,7 @@ def connected(where: str, timeout: float = TIMEOUT) -> Iterator[Any]:
     distributed.Client
     """
     need_dask()
+    import dask
     from distributed import Client, LocalCluster
 
     # What users need to know of lost workers is told in a line of our own.
@@ -389,6 +390,8 @@ def connected(where: str, timeout: float = TIMEOUT) -> Iterator[Any]:
         if not workers.isdecimal() or int(workers) < 1:
             raise SeqpaError(f"--dask {where}: say local:4 for four workers on this machine")
         with (
+            # On a busy machine the successor of a lost worker takes its time: it is not given up.
+            dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"}),
             LocalCluster(
                 n_workers=int(workers),
                 threads_per_worker=1,

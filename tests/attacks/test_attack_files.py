@@ -9,13 +9,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from patience import LONG, until
 
 from seqpa import files
 from seqpa.data import Corpus, write_tagged
@@ -76,7 +76,7 @@ def test_tag_refuses_to_replace_its_model_or_its_input(folder: Path, tmp_path: P
     assert before == {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     with (tmp_path / "words").open("ab") as stream:  # seqpa tag m words >> words
         process = python(TAG, "tag", tmp_path / "m", tmp_path / "words", stdout=stream)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=LONG)
     assert process.returncode == 2
     assert b"is the input, and standard output leads to it too" in err
     assert (tmp_path / "words").read_text() == WORDS
@@ -153,12 +153,12 @@ def test_a_disk_that_is_full_half_way(folder: Path, small_disk: Path, unbuffered
     environment = {"PYTHONUNBUFFERED": unbuffered}
     with (small_disk / "out").open("wb") as stream:
         process = python(TAG, "tag", folder / "m", words, stdout=stream, env=environment)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=LONG)
     assert process.returncode == 2
     assert err == b"seqpa: error: <stdout>: cannot be written (No space left on device)\n"
     (small_disk / "out").write_text("old")
     process = python(TAG, "tag", folder / "m", words, "-o", small_disk / "out", env=environment)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=LONG)
     assert process.returncode == 2
     assert f"error: {small_disk / 'out'}: cannot be written (No space left on device)" in str(err)
     assert (small_disk / "out").read_text() == "old"
@@ -171,7 +171,7 @@ def test_printing_to_a_full_disk(folder: Path, small_disk: Path, unbuffered: str
     (small_disk / "ballast").write_bytes(b"x" * 61_000)
     with (small_disk / "out").open("wb") as stream:
         process = python(TAG, "schema", stdout=stream, env={"PYTHONUNBUFFERED": unbuffered})
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=LONG)
     assert process.returncode == 2
     assert err.startswith(b"seqpa: error: <stdout>: ")
     assert err.count(b"\n") == 1
@@ -186,7 +186,7 @@ def test_a_training_on_a_full_disk_names_the_file(small_disk: Path, tmp_path: Pa
         f"output: {{model: {small_disk / 'm'}}}\n"
     )
     process = python(TAG, "train", tmp_path / "c.yaml")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=LONG)
     assert process.returncode == 2
     named = f"seqpa: error: {small_disk / 'm.checkpoint'}: cannot be written (No space left on dev"
     assert named in err.decode()
@@ -228,7 +228,7 @@ with orderly_end(), replacing(sys.argv[1]) as stream:
     stream.write(b"new" * 100000)
     stream.flush()
     print("half", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 
@@ -247,7 +247,7 @@ def test_a_signal_removes_what_is_half_written(number: signal.Signals, tmp_path:
     process = half_written(path)
     assert len(names(tmp_path)) == 2
     process.send_signal(number)
-    process.communicate(timeout=60)
+    process.communicate(timeout=LONG)
     assert process.returncode == (-number if number == signal.SIGINT else 128 + number)
     assert names(tmp_path) == ["a"]
     assert path.read_bytes() == b"old"
@@ -307,7 +307,7 @@ def test_many_writers_of_one_file(tmp_path: Path) -> None:
     )
     processes = [python(code, path, letter) for letter in "abc"]
     for process in processes:
-        assert process.communicate(timeout=120)[1] == b""
+        assert process.communicate(timeout=LONG)[1] == b""
         assert process.returncode == 0
     assert names(tmp_path) == ["a"]
     assert path.read_bytes() in [letter * 1000 for letter in (b"a", b"b", b"c")]
@@ -334,7 +334,7 @@ def test_a_lock_dies_with_its_process(tmp_path: Path) -> None:
         "lock = Lock.take(Path(sys.argv[1])); print(lock is not None, flush=True)\n"
         "time.sleep(float(sys.argv[2]))\n"
     )
-    holder = python(code, path, 60)
+    holder = python(code, path, 600)
     assert holder.stdout is not None
     assert holder.stdout.readline() == b"True\n"
     assert Lock.take(path) is None
@@ -362,12 +362,9 @@ def test_tagging_that_is_ended_leaves_the_old_file(folder: Path, tmp_path: Path)
     assert process.stdin is not None
     process.stdin.write(b"word\n\n" * 1000)
     process.stdin.flush()
-    deadline = time.monotonic() + 30
-    while len(names(tmp_path)) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    until(lambda: len(names(tmp_path)) == 2)
     process.terminate()
-    process.communicate(timeout=60)
+    process.communicate(timeout=LONG)
     assert process.returncode == 128 + signal.SIGTERM
     assert names(tmp_path) == ["out"]
     assert out.read_text() == "old"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from served import until
+from patience import until
 from taught import Teaching, text_file
 
 from seqpa import SeqpaError

@@ -9,6 +9,7 @@ import threading
 from typing import Any
 
 import pytest
+from patience import LONG
 
 from seqpa import SequenceTagger
 
@@ -105,7 +106,7 @@ def test_a_fork_during_the_first_prediction_does_not_hang() -> None:
         [sys.executable, "-W", "ignore", "-c", _FORKS],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=LONG,
         check=False,
     )
     assert done.stdout == "done\n", done.stderr
