@@ -497,7 +497,8 @@ def main() -> None:
             all_found[row[0]] = found
             print(table(HEAD, [row]).splitlines()[-1], flush=True)
         parts.append(f"### {text.title}\n\n{table(HEAD, rows)}")
-        gains[text.title] = gains_of(all_found)
+        if ALONE in all_found:  # what the others are compared with
+            gains[text.title] = gains_of(all_found)
     told = "one seed" if len(seeds) == 1 else f"{len(seeds)} seeds: mean ± standard deviation"
     head = (
         f"`python benchmarks/accuracy.py` on {machine('numpy', 'python-crfsuite')}; {told}. Span "
