@@ -17,7 +17,6 @@ from served import until
 from taught import Teaching, text_file
 
 from seqpa.cli import main
-from seqpa.teach.project import create
 from seqpa.teach.training import Training
 
 XSS = '<img src=x onerror="alert(1)"><script>alert(2)</script>'
@@ -391,17 +390,7 @@ def test_texts_and_labels_pass_through_as_data(tmp_path: Path) -> None:
         (["a.txt", "--labels", "PER", "--strategy", "margins"], "did you mean 'margin'"),
         (["a.txt", "--labels", "PER", "--language", "klingon"], "klingon"),
         (["a.txt", "--labels", "PER", "--model", "a.txt"], "a.txt"),
-        (
-            ["a.txt", "--labels", "PER", "-o", "b"],
-            "--output goes with --simulate, --export or --train, not with a new project",
-        ),
-        (["a.txt", "--labels", "PER", "--noise", "0.1"], "--noise goes with --simulate, not with"),
-        (["a.txt", "--export", "conll", "--train"], "--train does not go with --export"),
-        (
-            ["a.txt", "--simulate", "--model", "m"],
-            "--model goes with a new project, not with --sim",
-        ),
-        (["b.seqpa", "--backend", "inception", "--share", "0"], "--share goes with a new project"),
+        (["a.txt", "--labels", "PER", "-o", "b"], "-o FILE goes with"),
         (["a.txt", "--train"], "seqpa teach PROJECT --train -o FILE"),
         (["a.txt", "--export", "conll"], "seqpa teach PROJECT --export FORMAT -o FILE"),
         (["a.txt", "--labels", "PER", "--guidelines", "none.md"], "none.md: no such file"),
@@ -425,29 +414,6 @@ def test_mistakes_are_one_line_and_leave_nothing(
     assert captured.count("\n") == 1
     assert told in captured
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "long.txt"]
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--share", "0.5"], "--share goes with a new project, not with a project that is there"),
-        (["--kind", "tokens"], "--kind goes with --backend, --simulate or a new project, not"),
-        (["--scheme", "bioes"], "--scheme goes with --export, not with a project that is there"),
-        (["--export", "conll", "-o", "b", "--confirm", "unsure"], "--confirm goes with a new"),
-        (["--train", "-o", "b", "--parts"], "--parts goes with --export, not with --train"),
-        (["--labels", "LOC"], "add labels on the page"),
-    ],
-)
-def test_options_that_would_do_nothing_are_refused(
-    options: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    project = tmp_path / "a.seqpa"
-    create(project, [text_file(tmp_path)], labels=["PER"]).close()
-    before = project.read_bytes()
-    assert main(["teach", str(project), *options, "--no-browser"]) == 2
-    assert told in capsys.readouterr().err
-    assert project.read_bytes() == before
-    assert not Path("b").exists()
 
 
 def test_a_project_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seqpa.cli.screen import screen
-from seqpa.cli.teach_ways import GOES_ON, NEW, check_options
 from seqpa.errors import SeqpaError
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ _NAMED = 5  # labels that are told, of a new project
 
 
 def teach(
-    context: typer.Context,
     files: Annotated[
         list[Path],
         typer.Argument(
@@ -218,7 +216,6 @@ def teach(
     if backend is not None:
         from seqpa.cli.teach_backend import serve_backend
 
-        check_options(context, "--backend")
         _check_serving()
         named = [name.strip() for name in labels.split(",")] if labels else []
         called = [name.lower() for name in allow_host or ()]
@@ -226,9 +223,10 @@ def teach(
             backend, files, named, kind, add_user or [], host, port, called, language, seed
         )
     if simulate:
+        if export is not None or train or model is not None:
+            raise SeqpaError("--simulate goes without --export, --train and --model")
         from seqpa.cli.teach_simulate import simulate_teaching
 
-        check_options(context, "--simulate")
         return simulate_teaching(
             _gathered(files),
             test,
@@ -248,10 +246,11 @@ def teach(
                 "language": language,
             },
         )
+    if test is not None or noise or budget is not None or features is not None:
+        raise SeqpaError("--test, --noise, --budget and --features go with --simulate")
     existing = _existing(files)
     if export is not None or train:
-        check_options(context, "--train" if export is None else "--export")
-        if existing is None or output is None:
+        if existing is None or output is None or (export is not None and train):
             what = "--export FORMAT" if export is not None else "--train"
             raise SeqpaError(f"say: seqpa teach PROJECT {what} -o FILE")
         return (
@@ -259,13 +258,8 @@ def teach(
             if export
             else _train(existing, output, force)
         )
-    names = [name.strip() for name in labels.split(",")] if labels else []
-    if existing is not None and (model is not None or project is not None or names):
-        raise SeqpaError(
-            f"{existing}: is a project, which has its labels and model; open it alone, and add "
-            "labels on the page"
-        )
-    check_options(context, NEW if existing is None else GOES_ON)
+    if output is not None or parts:
+        raise SeqpaError("-o FILE goes with --export FORMAT or --train, --parts with --export")
     from seqpa.data.languages import language_of
     from seqpa.teach.model import check_confirm
 
@@ -273,7 +267,13 @@ def teach(
     language_of(language)
     check_confirm(confirm)
     text = _read_guidelines(guidelines)
+    names = [name.strip() for name in labels.split(",")] if labels else []
     if existing is not None:
+        if model is not None or project is not None or names:
+            raise SeqpaError(
+                f"{existing}: is a project, which has its labels and model; open it alone, and add "
+                "labels on the page"
+            )
         from seqpa.teach.store import Store
 
         store = Store.open(existing)
