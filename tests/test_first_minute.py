@@ -136,6 +136,8 @@ def test_from_a_file_to_a_tagged_sentence_of_ones_own(
         (["--tokenizer", "nowhere:f"], "the function 'nowhere:f' cannot be imported"),
         (["--language", "klingon"], "language: 'klingon' is none of english"),
         (["--to", "brackets", "--probability"], "--to brackets shows spans in their text"),
+        (["--explain", "--to", "jsonl"], "--explain writes reasons in place of the data"),
+        (["--explain", "--nbest", "2"], "--explain writes reasons in place of the data"),
         (["--to", "bracket"], "format: 'bracket' is not known; did you mean 'brackets'?"),
     ],
 )

@@ -127,6 +127,11 @@ def tag(
             "--to brackets shows spans in their text, without numbers or other labels: leave out "
             "--nbest, --confidence and --probability, or choose another format, such as jsonl"
         )
+    if explain and (nbest > 1 or confidence or probability or to is not None):
+        raise SeqpaError(
+            "--explain writes reasons in place of the data: leave out --nbest, --confidence, "
+            "--probability and --to"
+        )
     if dask is None:
         _check_apart(model, input, output)
     else:

@@ -68,10 +68,6 @@ class FirstLabels:
             labels = list(chain.from_iterable(self.trained.predict(corpus, n_jobs)))
         return votes.columns(words, labels, corpus.offsets, corpus.documents, self._with_spans)
 
-    def for_tagging(self) -> FirstLabels:
-        """The same without what only training needs."""
-        return FirstLabels(self.trained)
-
 
 def first_stage(
     X: Any,

@@ -16,7 +16,6 @@ FILTERS = (
     "all", "labelled", "open", "skipped", "flagged", "unfinished", "part", "disagree",
     "again",
 )  # fmt: skip
-MOST_ROWS = 200
 _PIECE = 64  # sentences for which the model is asked together, so that others come between
 
 Row = dict[str, Any]

@@ -20,7 +20,6 @@ from seqpa.teach.labels import LabelSet
 from seqpa.teach.store import Event
 
 KINDS = ("accept", "settle", "relabel", "partial", "skip", "flag", "labels", "guidelines", "repair")
-LABELLINGS = ("accept", "settle", "relabel")
 # An event that touches more than its own sentence is undone only while it is the last one.
 WIDE = ("labels", "guidelines", "repair")
 

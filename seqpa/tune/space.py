@@ -21,8 +21,6 @@ _SECTIONS = ("features", "learner", "cost", "decoding")
 _NOT_TUNED = ("learner.epochs", "learner.n_jobs", "learner.patience", "learner.seed")
 # Costs that are sums over tokens, which loss-augmented updates need.
 _SUMS = ("auto", "hamming", "hierarchy", "matrix")
-# Algorithms whose steps have a C.
-_WITH_C = ("pa-i", "pa-ii", "pa-ls", "arow")
 
 
 def default_space(config: Config) -> Space:
