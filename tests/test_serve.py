@@ -711,6 +711,31 @@ def test_a_new_model_is_swapped_in_and_a_damaged_one_is_not(folder: Path, tmp_pa
         assert {200} == {json.loads(x).get("status", 200) for x in one.log.splitlines()}
 
 
+def test_a_model_that_is_served_is_not_told_as_refused(folder: Path, tmp_path: Path) -> None:
+    """At no moment: requests are answered while the watching thread is about it."""
+    from seqpa.serve.models import Models
+    from seqpa.serve.settings import named_models
+
+    path = tmp_path / "m.safetensors"
+    shutil.copy(folder / "ner.safetensors", path)
+    models = Models(named_models([str(path)]))
+    path.unlink()
+    assert [change.refused for _ in range(2) for change in models.look()] == [
+        "m.safetensors: is gone"
+    ]
+    told = []
+
+    class Watched(dict):
+        def __setitem__(self, name: str, model: Any) -> None:
+            super().__setitem__(name, model)
+            told.append(models.cards()[0]["refused"])
+
+    models._served = Watched(models._served)
+    shutil.copy(folder / "pos.safetensors", path)
+    assert [change.refused for _ in range(2) for change in models.look()] == [None]
+    assert told == [None]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="counts processes in /proc")
 def test_workers_share_the_work(folder: Path) -> None:
     with Service(folder / "ner.safetensors", "--workers", "2") as one:

@@ -212,8 +212,11 @@ class Models:
                 self._refused[name] = f"{one.path.name}: is gone"
             else:
                 try:
-                    self._served[name] = load(one, self._allow_imports)
+                    new = load(one, self._allow_imports)
+                    # First, so that no answer tells of the new one that it was refused: to give
+                    # back the old one takes its time.
                     self._refused.pop(name, None)
+                    self._served[name] = new
                 except SeqpaError as error:
                     self._refused[name] = str(error).replace(str(one.path), one.path.name)
             changes.append(Change(name, self._served[name].version, self._refused.get(name)))
