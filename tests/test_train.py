@@ -177,6 +177,20 @@ def test_resume_refuses_another_configuration_or_other_data(tmp_path: Path) -> N
     assert [row.number for row in more.epochs()] == [2, 3, 4, 5]
 
 
+def test_resume_goes_on_with_more_threads(tmp_path: Path) -> None:
+    settings = {"epochs": 4, "lookahead": "auto"}
+    whole = TrainingRun(config(tmp_path, learner=settings))
+    told = [epoch.wrong_tokens for epoch in whole.epochs()]
+    whole.close()
+    first = TrainingRun(config(tmp_path, learner=settings), force=True)
+    next(first.epochs())
+    first.close()
+    rest = TrainingRun(config(tmp_path, learner={**settings, "n_jobs": 2}), resume=True)
+    assert rest.resumed
+    assert [epoch.wrong_tokens for epoch in rest.epochs()] == told[1:]
+    rest.close()
+
+
 def test_resume_with_the_same_path_but_other_words(tmp_path: Path) -> None:
     file = tmp_path / "train.conll"
     file.write_text("Ada NNP B-person\nwon VBD O\n")

@@ -323,7 +323,8 @@ _TYPES = {str: "text", int: "whole number", float: "number", bool: "true, false"
 def _values(annotation: Any) -> str:
     literals = _literals(annotation)
     if literals:
-        return ", ".join(literals) + (", or rules" if _models(annotation) else "")
+        more = ", or rules" if _models(annotation) else ""
+        return ", ".join(literals) + (more or (" or whole number" if _has_int(annotation) else ""))
     if annotation in _TYPES:
         return _TYPES[annotation]
     names = [name for name in map(_values, _without_none(annotation)) if name]
@@ -332,6 +333,10 @@ def _values(annotation: Any) -> str:
     if _is_mapping(annotation):
         return f"mapping of text to {names[-1]}"
     return " or ".join(dict.fromkeys(names))
+
+
+def _has_int(annotation: Any) -> bool:
+    return annotation is int or any(map(_has_int, get_args(annotation)))
 
 
 def _without_none(annotation: Any) -> list[Any]:
