@@ -517,7 +517,8 @@ def _check_parameters(parameters: Mapping[str, Any], saved: Mapping[str, Any]) -
     if own.get("memory") is not None and saved.get("memory") is not None:
         own["memory"] = saved["memory"]  # how much there is changes nothing
     for name, value in saved.items():
-        if name != "epochs" and name in own and own[name] != value:
+        # How many threads there are changes nothing either.
+        if name not in ("epochs", "n_jobs") and name in own and own[name] != value:
             raise SeqpaError(
                 f"was saved with {name} = {shortened(repr(value))}, this tagger has {own[name]!r}: "
                 f"go on with the same parameters, or train afresh"

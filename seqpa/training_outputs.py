@@ -30,8 +30,6 @@ FREE = {
     ("learner", "epochs"),
     ("learner", "memory_folder"),
 }
-# What may change besides where the same training is made once more.
-_NOT_LEARNED = {("learner", "n_jobs")}
 # The keys of the files, by which ours are known.
 HISTORY_KEYS = ("config", "data", "epochs")
 METRICS_KEYS = ("best_epoch", "epochs", "seconds", "dev", "test")
@@ -126,7 +124,7 @@ class Outputs:
         """
         if not self.model.is_file() or self.checkpoint.exists():
             return False
-        return self._difference(FREE - {("learner", "epochs")} | _NOT_LEARNED) is None
+        return self._difference(FREE - {("learner", "epochs")}) is None
 
     def _check_apart(self) -> None:
         outputs = {
@@ -193,7 +191,7 @@ class Outputs:
                 f"{self.model}: this training has ended, and there is no checkpoint to resume; to "
                 "train once more, leave out --resume"
             )
-        difference = self._difference(FREE | _NOT_LEARNED)
+        difference = self._difference(FREE)
         if difference is None:
             return [*notes, f"replacing {self.model}, which this configuration made before"]
         if not force:
@@ -218,6 +216,7 @@ class Outputs:
         new = told_config(self._config)
         for told in (old, new):
             leave_out(told, free)
+        same_amounts(old["learner"], new["learner"])
         return None if old == new else first_difference(old, new)
 
 
@@ -261,6 +260,29 @@ def leave_out(config: dict[str, Any], locs: Collection[tuple[str, ...]]) -> None
         for name in loc[:-1]:
             section = section.get(name) or {}
         section.pop(loc[-1], None)
+
+
+def same_amounts(old: dict[str, Any], new: dict[str, Any]) -> None:
+    """Take over what changes nothing of what is learned: how many threads, how much memory.
+
+    Whether there is a limit on memory at all does change something: blocks have an order of their
+    own.
+
+    Parameters
+    ----------
+    old, new : dict
+        The section ``learner`` of two configurations; the second is changed.
+
+    Examples
+    --------
+    >>> new = {"C": 2, "n_jobs": 4, "memory": "3GB"}
+    >>> same_amounts({"C": 1, "n_jobs": 1, "memory": "2GB"}, new)
+    >>> new
+    {'C': 2, 'n_jobs': 1, 'memory': '2GB'}
+    """
+    new["n_jobs"] = old["n_jobs"]
+    if old["memory"] and new["memory"]:
+        new["memory"] = old["memory"]
 
 
 def first_difference(old: Any, new: Any, name: str = "") -> str:

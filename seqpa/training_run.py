@@ -63,6 +63,7 @@ from seqpa.training_outputs import (
     first_difference,
     leave_out,
     read_json,
+    same_amounts,
     told_config,
 )
 
@@ -377,8 +378,7 @@ class TrainingRun:
         told = read_json(self.outputs.progress)
         own = self._told()["config"]
         with suppress(KeyError, TypeError, AttributeError):
-            if own["learner"]["memory"] and told["config"]["learner"]["memory"]:
-                own["learner"]["memory"] = told["config"]["learner"]["memory"]  # changes nothing
+            same_amounts(told["config"]["learner"], own["learner"])
         if told.get("config") != own:
             changed = first_difference(told.get("config"), own)
             raise SeqpaError(

@@ -531,7 +531,7 @@ def test_labels_that_only_the_test_set_has_are_told_when_the_text_is_read(tmp_pa
         ({"algorithm": "arow"}, "'arow' cannot be mixed"),
         ({"stages": 2}, "stages is 2: on a cluster it can only be 1"),
         ({"seeds": 3}, "seeds is 3"),
-        ({"memory": "1GB"}, "memory is '1GB': on a cluster it cannot be set"),
+        ({"memory": "1GB"}, "memory is '1GB': on a cluster leave it out"),
         ({"calibration": "cv"}, "trains five taggers more"),
         ({"taggers": {"pos": "m.safetensors"}}, "with seqpa tag"),
     ],

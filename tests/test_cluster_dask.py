@@ -8,6 +8,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -21,7 +22,7 @@ from test_cluster import bits, sentences, write_conll
 
 import seqpa
 from seqpa.cluster import DaskSequenceTagger, Files
-from seqpa.cluster.executors import Inline, OnDask, connected
+from seqpa.cluster.executors import Inline, OnDask, connected, uninterrupted
 from seqpa.cluster.run import ClusterRun
 from seqpa.config import Config, load_config
 from seqpa.errors import SeqpaError
@@ -264,6 +265,40 @@ def test_a_cluster_without_workers_is_given_up() -> None:
         pytest.raises(SeqpaError, match="has no worker: start some"),
     ):
         DaskSequenceTagger(client, timeout=0.5).fit([["a"]], [["N"]])
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals")
+def test_ctrl_c_waits_until_the_workers_have_begun() -> None:
+    told = []
+    asks = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+
+    def begin() -> None:  # a process, by a thread: as Dask does it
+        done = subprocess.run([sys.executable, "-c", asks], capture_output=True, text=True)
+        told.append(done.stdout.strip())
+
+    def interrupted() -> None:
+        with uninterrupted():
+            os.kill(os.getpid(), signal.SIGINT)
+            thread = threading.Thread(target=begin)
+            thread.start()
+            thread.join()
+
+    usual = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert told == ["True"]
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    assert signal.getsignal(signal.SIGINT) == usual
+
+
+def test_workers_that_cannot_begin_are_one_error() -> None:
+    with pytest.raises(SeqpaError, match=r"local:99999: this machine has \d+ cores?: give it"):
+        connected("local:99999").__enter__()
+    with (
+        dask.config.set(temporary_directory=os.devnull),
+        pytest.raises(SeqpaError, match=r"local:1: the workers could not be started \(.*null"),
+    ):
+        connected("local:1").__enter__()
 
 
 def train(config: Config, resume: bool) -> int:

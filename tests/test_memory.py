@@ -102,7 +102,9 @@ def test_blocks_learn_what_the_ordinary_learner_does_in_the_same_order(
 
 @pytest.mark.parametrize("features", ["pos", "ner", "chunk", TEMPLATES])
 @pytest.mark.parametrize("more", [{}, {"cutoff": 3}, {"shuffle": False}, {"lookahead": "auto"}])
-def test_a_text_of_one_block_is_learned_as_in_memory(features: Any, more: dict[str, Any]) -> None:
+def test_a_text_of_one_block_is_learned_as_in_memory(
+    tmp_path: Path, features: Any, more: dict[str, Any]
+) -> None:
     X, y = some_text(150)
     params = {"features": features, "epochs": 3, "random_state": 3, "columns": ("word",), **more}
     if features == "chunk":
@@ -112,6 +114,10 @@ def test_a_text_of_one_block_is_learned_as_in_memory(features: Any, more: dict[s
     assert weights_of(disk.fit(X, y, dev=dev)) == weights_of(plain.fit(X, y, dev=dev))
     assert disk.predict(X) == plain.predict(X)
     assert disk.n_iter_ == plain.n_iter_
+    plain.save(tmp_path / "plain")
+    disk.save(tmp_path / "disk")
+    found, expected = (read_file(tmp_path / name, "model")[1] for name in ("disk", "plain"))
+    assert {k: v.tolist() for k, v in found.items()} == {k: v.tolist() for k, v in expected.items()}
 
 
 def test_weights_of_sentences_and_missing_labels() -> None:
@@ -394,7 +400,10 @@ def test_what_cannot_be_is_refused_before_anything_is_read(
 
 def test_too_little_memory_is_one_line_that_says_what_would_fit() -> None:
     X, y = some_text(50)
-    with pytest.raises(SeqpaError, match=r"memory is 1MB, and with .* needs \d+MB: set memory to"):
+    with pytest.raises(
+        SeqpaError,
+        match=r"memory is 1MB, and with the words .* needs \d+MB: set memory to \d+MB at the least",
+    ):
         SequenceTagger(memory="1MB").fit(X, y)
     enough = 3 * resident()
     Budget(enough).check(0, "nothing")

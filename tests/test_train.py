@@ -84,7 +84,7 @@ def test_the_model_is_what_the_tagger_learns(tmp_path: Path) -> None:
         ),
         (
             "learner: {memory: 1GB}\ncluster: {shards: 2}",
-            "a.yaml:2: learner.memory is '1GB': on a cluster it cannot be set",
+            "a.yaml:2: learner.memory is '1GB': on a cluster leave it out",
         ),
     ],
 )
@@ -212,6 +212,20 @@ def test_resume_refuses_another_configuration_or_other_data(tmp_path: Path) -> N
         TrainingRun(new, resume=True)
     more = TrainingRun(config(tmp_path, learner={"epochs": 5}), resume=True)
     assert [row.number for row in more.epochs()] == [2, 3, 4, 5]
+
+
+def test_resume_goes_on_with_more_threads(tmp_path: Path) -> None:
+    settings = {"epochs": 4, "lookahead": "auto"}
+    whole = TrainingRun(config(tmp_path, learner=settings))
+    told = [epoch.wrong_tokens for epoch in whole.epochs()]
+    whole.close()
+    first = TrainingRun(config(tmp_path, learner=settings), force=True)
+    next(first.epochs())
+    first.close()
+    rest = TrainingRun(config(tmp_path, learner={**settings, "n_jobs": 2}), resume=True)
+    assert rest.resumed
+    assert [epoch.wrong_tokens for epoch in rest.epochs()] == told[1:]
+    rest.close()
 
 
 def test_resume_with_the_same_path_but_other_words(tmp_path: Path) -> None:

@@ -110,6 +110,9 @@ def test_a_model_is_replaced_with_a_line_that_says_so(run: Run) -> None:
     assert out.startswith("replacing m.safetensors, which this configuration made before\n")
     free = ["learner.epochs=3", "data.test=dev.conll", "learner.n_jobs=2", "output.half=true"]
     assert run(*(f"--set={setting}" for setting in free))[0] == 0
+    assert "learner.memory was null" in run("--set=learner.memory=1GB")[2]
+    assert run("--set=learner.memory=1GB", "--force")[0] == 0
+    assert run("--set=learner.memory=2GB")[0] == 0
 
 
 def test_the_model_of_another_configuration_needs_force(run: Run, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -18,6 +19,8 @@ from test_cluster import sentences, write_conll
 
 import seqpa
 from seqpa.cli import main
+from seqpa.cluster.executors import Inline
+from seqpa.cluster.run import ClusterRun
 from seqpa.config import Config, load_config
 from seqpa.config.schema import TuneRange
 from seqpa.errors import SeqpaError
@@ -133,6 +136,15 @@ def test_a_trial_scores_each_epoch_as_training_does(config: Path) -> None:
     assert "batch_size" in failed.error
 
 
+def test_a_trial_with_shards_scores_as_their_training_does(config: Path) -> None:
+    base = load_config(config, ["cluster.shards=2"])
+    run = ClusterRun(base, Inline())
+    expected = [epoch.dev_score for epoch in run.epochs()]
+    run.close()
+    assert run_trial(base, []).scores == expected
+    assert run_trial(load_config(config), []).scores != expected
+
+
 def test_failed_trials_are_told_and_passed_over(tmp_path: Path, config: Path) -> None:
     text = config.read_text().replace("[pa-i, pa-ii]", "[pa-i, perceptron]")
     config.write_text(text + "  learner.batch_size: [1, 4]\n")
@@ -200,6 +212,52 @@ def test_a_killed_process_is_one_error(config: Path) -> None:
             pool.first([handle])
             with pytest.raises(SeqpaError, match="a process of the search was killed"):
                 function()
+
+
+ORPHANS = """
+import os, time
+from seqpa.tune.pools import processes
+with processes(1) as pool:
+    print(pool.result(pool.submit(os.getpid)), flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_processes_end_with_a_search_that_was_killed() -> None:
+    environment = os.environ | {"PYTHONPATH": str(Path(seqpa.__file__).parents[1])}
+    command = [sys.executable, "-c", ORPHANS]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as run:
+        assert run.stdout is not None
+        own = int(run.stdout.readline())
+        run.kill()
+        # The pipe is open as long as the process has it.
+        if not select.select([run.stdout], [], [], 60)[0]:
+            os.kill(own, signal.SIGKILL)
+            pytest.fail("it goes on without its search")
+        assert run.stdout.read() == b""
+
+
+def test_nothing_is_tried_twice(tmp_path: Path, config: Path) -> None:
+    text = config.read_text().split("tune:")[0]
+    config.write_text(f"{text}tune:\n  learner.C: [0.01, 0.1, 0.1]\n  features.cutoff: [1, 2]\n")
+    study = study_at(tmp_path / "a", config)
+    assert [t.number for t in study.search(None, 1, 3, None)] == [1, 2, 3]
+    assert not study.is_exhausted()
+    assert [t.number for t in study.search(None, 1, 99, None)] == [4]
+    assert study.is_exhausted()
+    tried = [t.values for t in study.ended()]
+    assert len({str(own) for own in tried}) == 4
+    with processes(2) as pool:
+        several = study_at(tmp_path / "b", config)
+        found = [str(t.values) for t in several.search(pool, 2, 99, None)]
+    assert sorted(found) == sorted(map(str, tried))
+
+
+def test_a_space_with_a_range_is_never_exhausted(tmp_path: Path, config: Path) -> None:
+    study = study_at(tmp_path / "a", config)
+    list(study.search(None, 1, 1, None))
+    assert not study.is_exhausted()
 
 
 def test_no_time_no_trial(tmp_path: Path, config: Path) -> None:
@@ -294,7 +352,7 @@ def test_the_command_writes_the_best_and_never_unasked(
     assert "this search did not write it" in capsys.readouterr().err
     assert best.read_text().endswith("# mine\n")
     assert main(["tune", str(config), "-n", "7", "--set", "learner.epochs=2"]) == 2
-    assert "another configuration" in capsys.readouterr().err
+    assert "(config.learner.epochs was 4, is 2)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -113,11 +114,12 @@ def tune(
     folder.mkdir(parents=True, exist_ok=True)
     told = told_config(base)
     told.pop("tune")
+    told["learner"].pop("n_jobs")  # which changes nothing
     space = space_of(base)
     marks = {
         "config": told,
         "space": {k: v if isinstance(v, list) else v.model_dump() for k, v in space.items()},
-        "data": [fingerprint(train), fingerprint(dev)],
+        "data": {"train": fingerprint(train), "dev": fingerprint(dev)},
     }
     study = Study(file, space, lambda values: with_values(config, settings, values), seed, marks)
     check_best(best_file, study, force)
@@ -230,6 +232,12 @@ def _table(study: Study, trials: int) -> Any:
     return table
 
 
+def _from_here(path: Path) -> str:
+    """A path as one would type it in the current directory."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
 def _end(
     study: Study,
     config: Path,
@@ -249,6 +257,8 @@ def _end(
     study.note("best_file", write_best(best_file, config, settings, best, len(ended), told))
     early = sum(own.state == "ended early" for own in ended)
     failed = [own for own in ended if own.state == "failed"]
+    if study.is_exhausted():
+        screen().note("every combination of these values was tried")
     print(f"\nbest of {len(ended)} trials ({early} ended early): {told}, trial {best.number}")
     for key, value in best.values.items():
         print(f"  {key}: {value}")
@@ -263,9 +273,13 @@ def _end(
         if scored is None or scored["trial"] != best.number:
             found = scored_on_test(with_values(config, settings, best.values), test)
             value = found.span_micro.f1 if found.span_micro is not None else found.accuracy
-            scored = {"trial": best.number, "score": value}
+            times = 1 if scored is None else scored.get("times", 1) + 1
+            scored = {"trial": best.number, "score": value, "times": times}
             study.note("test", scored)
-        print(f"test {metric} {100 * scored['score']:.2f}, scored once")
+        how = "scored once"
+        if scored.get("times", 1) > 1:  # the search went on and found another winner
+            how = f"this winner scored once, as {scored['times'] - 1} before it"
+        print(f"test {metric} {100 * scored['score']:.2f}, {how}")
     try:
         from seqpa.experiments.figures import need_matplotlib
 
@@ -274,4 +288,4 @@ def _end(
         print(f"pictures and the study are in {folder}")
     except SeqpaError as error:
         screen().note(str(error))
-    print(f"the configuration is {best_file}: seqpa train {best_file.name}")
+    print(f"the configuration is {best_file}: seqpa train {shlex.quote(_from_here(best_file))}")

@@ -10,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import resource_tracker
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -25,6 +27,8 @@ Told = Callable[[str], None]
 TIMEOUT = 60.0  # seconds without a worker, or without the scheduler
 BEGIN_AGAIN = "begin again, or go on from a state that was saved (save_state, load_state)"
 _TICK = 0.5
+# So many processes for each core of this machine: more would only take its memory.
+_LOCAL_PER_CORE = 16
 # Ctrl-C on a terminal reaches every process of a command; only the client answers it.
 _UNINTERRUPTED = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 # Asks whoever evaluates it for its version, also where seqpa is not installed.
@@ -361,6 +365,35 @@ def need_dask() -> None:
 
 
 @contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until the block has ended.
+
+    Dask's workers do not survive it while they start, nor can a cluster be closed that is half
+    open: both fill the screen with tracebacks. Processes that begin in the block never see it.
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    asked: list[int] = []
+    try:
+        signal.signal(signal.SIGINT, lambda number, _: asked.append(number))
+    except ValueError:  # not the main thread, which alone is interrupted
+        yield
+        return
+    masks = hasattr(signal, "pthread_sigmask")  # inherited by threads, and by their processes
+    if masks:
+        # Begun later, by a thread of Dask's, it would unblock the signal in that thread.
+        resource_tracker.ensure_running()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        if masks:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, usual)
+    if asked:
+        raise KeyboardInterrupt
+
+
+@contextmanager
 def connected(where: str, timeout: float = TIMEOUT) -> Iterator[Any]:
     """A client of the cluster at an address, which is closed at the end.
 
@@ -382,27 +415,44 @@ def connected(where: str, timeout: float = TIMEOUT) -> Iterator[Any]:
 
     # What users need to know of lost workers is told in a line of our own.
     for name in list(logging.root.manager.loggerDict):
-        if name.split(".")[0] == "distributed":  # Dask gives some of them levels of their own
+        # Dask gives some of them levels of their own, and asyncio complains of what Dask waited
+        # for when the scheduler was lost.
+        if name.split(".")[0] in ("distributed", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
     kind, _, count = where.partition(":")
     if kind == "local":
-        workers = count or str(os.cpu_count() or 1)
+        cores = os.cpu_count() or 1
+        workers = count or str(cores)
         if not workers.isdecimal() or int(workers) < 1:
             raise SeqpaError(f"--dask {where}: say local:4 for four workers on this machine")
-        with (
-            # On a busy machine the successor of a lost worker takes its time: it is not given up.
-            dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"}),
-            LocalCluster(
-                n_workers=int(workers),
-                threads_per_worker=1,
-                # Free ports, and for this machine alone.
-                dashboard_address="127.0.0.1:0",
-                worker_dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-                preload=_UNINTERRUPTED,
-            ) as cluster,
-            Client(cluster, timeout=timeout) as client,
-        ):
+        if int(workers) > _LOCAL_PER_CORE * cores:
+            raise SeqpaError(
+                f"--dask {where}: this machine has {cores} core{'s' * (cores != 1)}: give it "
+                f"{_LOCAL_PER_CORE * cores} workers at most"
+            )
+        with ExitStack() as opened:
+            with uninterrupted():
+                # The successor of a lost worker may take its time: it is not given up.
+                opened.enter_context(
+                    dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"})
+                )
+                try:
+                    cluster = opened.enter_context(
+                        LocalCluster(
+                            n_workers=int(workers),
+                            threads_per_worker=1,
+                            # Free ports, and for this machine alone.
+                            dashboard_address="127.0.0.1:0",
+                            worker_dashboard_address="127.0.0.1:0",
+                            silence_logs=logging.CRITICAL,
+                            preload=_UNINTERRUPTED,
+                        )
+                    )
+                    client = opened.enter_context(Client(cluster, timeout=timeout))
+                except (RuntimeError, OSError) as error:
+                    raise SeqpaError(
+                        f"--dask {where}: the workers could not be started ({error})"
+                    ) from None
             yield client
         return
     if "://" not in where and ":" not in where:

@@ -62,6 +62,58 @@ def columns_of_file(name: str, reading: dict[str, Any]) -> tuple[str, ...]:
     raise SeqpaError(f"{name}: has no sentence")
 
 
+def files_of(config: Config) -> Files:
+    """The training files that a configuration names, as workers find them.
+
+    Parameters
+    ----------
+    config : Config
+
+    Returns
+    -------
+    Files
+    """
+    names = data_files(config, "train")
+    if names == ["-"]:
+        raise SeqpaError("workers cannot read standard input: name files in data.train")
+    is_file = config.data.format != "nltk"
+    paths = [
+        str(Path(name).absolute()) if is_file and not is_address(name) else name for name in names
+    ]
+    return Files(paths, reading_of(config, "train"), config.data.unlabelled)
+
+
+def cluster_tagger_of(
+    config: Config, executor: Executor, columns: tuple[str, ...]
+) -> DaskSequenceTagger:
+    """The untrained tagger that a configuration with a section ``cluster`` describes.
+
+    Parameters
+    ----------
+    config : Config
+    executor : Executor
+        Who runs the tasks.
+    columns : tuple of str
+        The input columns of the data, the word first.
+
+    Returns
+    -------
+    DaskSequenceTagger
+    """
+    settings = config.cluster or ClusterSettings()
+    tagger = DaskSequenceTagger(
+        executor,
+        shards=settings.shards,
+        mixing=settings.mixing,
+        deal=settings.deal,
+        keep=settings.keep,
+        timeout=settings.timeout,
+        **tagger_of(config, columns).get_params(),
+    )
+    check_together(tagger, config)
+    return tagger
+
+
 class ClusterRun(TrainingRun):
     """A training whose text is read and learned by the workers of a cluster.
 
@@ -90,41 +142,22 @@ class ClusterRun(TrainingRun):
                 "--certificate, or the section cluster"
             )
         self._executor = executor
-        self._reading = reading_of(config, "train")
-        names = data_files(config, "train")
-        if names == ["-"]:
-            raise SeqpaError("workers cannot read standard input: name files in data.train")
-        is_file = config.data.format != "nltk"
-        self._files = [
-            str(Path(name).absolute()) if is_file and not is_address(name) else name
-            for name in names
-        ]
+        self._files = files_of(config)
         super().__init__(config, resume=resume, force=force)
 
     def _read_training_text(self) -> Corpus:
         """Nothing but the columns: the workers read the rest."""
         self._executor.check()
-        first = self._executor.submit(columns_of_file, self._files[0], self._reading)
+        name, reading = self._files.names()[0], dict(self._files.reading)
+        first = self._executor.submit(columns_of_file, name, reading)
         (names,) = self._executor.results([first])
         return Corpus(names, [[] for _ in names], np.zeros(0, np.int64), [])
 
     def _untrained(self) -> SequenceTagger:
-        plain = tagger_of(self.config, self.train.names)
-        settings = self.config.cluster or ClusterSettings()
-        tagger = DaskSequenceTagger(
-            self._executor,
-            shards=settings.shards,
-            mixing=settings.mixing,
-            deal=settings.deal,
-            keep=settings.keep,
-            timeout=settings.timeout,
-            **plain.get_params(),
-        )
-        check_together(tagger, self.config)
-        return tagger
+        return cluster_tagger_of(self.config, self._executor, self.train.names)
 
     def _training_text(self) -> Files:
-        return Files(self._files, self._reading, self.config.data.unlabelled)
+        return self._files
 
     def _told_labels(self) -> list[str]:
         return []  # which labels there are is known when the workers have read the text

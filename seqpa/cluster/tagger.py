@@ -228,14 +228,17 @@ class DaskSequenceTagger(SequenceTagger):
         for name, known in (("mixing", MIXINGS), ("deal", DEALS), ("keep", KEEPS)):
             if getattr(self, name) not in known:
                 raise SeqpaError(f"{name} is {getattr(self, name)!r}: choose {', '.join(known)}")
+        if self.memory is not None:
+            raise SeqpaError(
+                f"memory is {self.memory!r}: on a cluster leave it out, since workers hold their "
+                f"shards in memory (more shards are smaller ones)"
+            )
         alone: dict[str, Any] = {"stages": 1, "seeds": 1, "warm_start": False}
         for name, only in alone.items():
             if getattr(self, name) != only:
                 raise SeqpaError(
                     f"{name} is {getattr(self, name)!r}: on a cluster it can only be {only!r}"
                 )
-        if self.memory is not None:
-            raise SeqpaError(f"memory is {self.memory!r}: on a cluster it cannot be set")
         if self.taggers:
             raise SeqpaError(
                 "on a cluster no column can be predicted while training: write it into the files "

@@ -400,7 +400,7 @@ class _Decoder:
             return "the file begins like UTF-16: say encoding: utf-16"
         if codecs.lookup(self._encoding).name.startswith("utf-8"):
             return "if it is a Windows or Latin-1 text, say encoding: cp1252"
-        return "say its true encoding, for example encoding: utf-8 or utf-16, if it is a text at all"
+        return "say its true encoding, for example encoding: utf-8, if it is a text at all"
 
 
 def _first_newline(text: str) -> str:

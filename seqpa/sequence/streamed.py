@@ -140,7 +140,8 @@ class TextOnDisk:
             file.append(own)
         self.lengths.append(lengths)
         n_words = sum(map(len, self.words))
-        self.budget.check(self.bytes_a_word * n_words, "the words of the text", "")
+        advice = " at the least: its features and weights come on top"
+        self.budget.check(self.bytes_a_word * n_words, "the words of the text", advice)
 
     @staticmethod
     def _numbered(cells: list[str], known: dict[str, int]) -> NDArray[np.int32]:

@@ -487,13 +487,16 @@ class TagDictionary:
         else:
             known = self.counts
             words, entries = list(known), Entries.of(list(known.values()))
+        # A word's labels may have come one by one or counted in parts: the file is the same.
+        sizes = np.diff(entries.begin)
+        order = np.lexsort((entries.label, np.repeat(np.arange(len(sizes)), sizes)))
         return (
             pack_strings(f"{name}.words", words)
             | pack_strings(f"{name}.labels", entries.names)
             | {
-                f"{name}.sizes": np.diff(entries.begin),
-                f"{name}.which": entries.label,
-                f"{name}.counts": entries.n,
+                f"{name}.sizes": sizes,
+                f"{name}.which": entries.label[order],
+                f"{name}.counts": entries.n[order],
             }
         )
 

@@ -16,9 +16,9 @@ from seqpa.errors import SeqpaError
 from seqpa.evaluate import Evaluation
 from seqpa.experiments.figures import COLOURS, panels
 from seqpa.files import write_atomically
-from seqpa.training_run import score, tagger_of
+from seqpa.training_run import score
 from seqpa.tune.study import Ended, Study
-from seqpa.tune.trial import corpora_of
+from seqpa.tune.trial import corpora_of, trainer
 
 _PATHS = ("data", "columns", "features", "cost", "output")  # sections that may name files
 
@@ -101,9 +101,8 @@ def _make_absolute(values: dict[str, Any], loc: tuple[str, ...]) -> None:
 def scored_on_test(config: Config, test: Any) -> Evaluation:
     """Train the best configuration once more, to the same weights, and score it on the test set."""
     train, dev = corpora_of(config)
-    tagger = tagger_of(config, train.names)
-    tagger.calibration = "none"
-    tagger.fit(train, dev=dev)
+    tagger, text = trainer(config, train)
+    tagger.fit(text, dev=dev)
     return score(tagger, test, set(train.columns[0]))
 
 

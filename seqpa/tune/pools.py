@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import parent_process
+from threading import Thread
 from typing import Any, Protocol
 
 from seqpa.errors import SeqpaError
@@ -87,6 +91,18 @@ def _killed() -> SeqpaError:
     )
 
 
+def _end_with_parent() -> None:
+    """A process whose search was killed ends too: it would wait for trials, and keep its text."""
+    parent = parent_process()
+    assert parent is not None
+
+    def wait_for_end() -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    Thread(target=wait_for_end, daemon=True).start()
+
+
 @contextmanager
 def processes(n: int) -> Iterator[Processes]:
     """So many processes, which end with the block.
@@ -97,7 +113,8 @@ def processes(n: int) -> Iterator[Processes]:
     """
     from multiprocessing import get_context
 
-    with ProcessPoolExecutor(n, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    with ProcessPoolExecutor(n, mp_context=context, initializer=_end_with_parent) as pool:
         try:
             yield Processes(pool)
         except BaseException:

@@ -8,10 +8,12 @@ several, trials end in an order that nobody knows beforehand.
 from __future__ import annotations
 
 import json
+import math
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -19,6 +21,7 @@ from typing import Any
 from seqpa.config import Config
 from seqpa.errors import SeqpaError
 from seqpa.file_locks import Lock
+from seqpa.training_outputs import first_difference
 from seqpa.tune.pools import Here, Pool
 from seqpa.tune.space import Space, chosen, distributions
 from seqpa.tune.trial import TrialResult, run_trial
@@ -26,11 +29,13 @@ from seqpa.tune.trial import TrialResult, run_trial
 STARTUP = 8  # trials drawn at random, before any is suggested
 _UNPRUNED = 5  # so many trials run to their end before others are ended early
 _WARMUP = 1  # epochs that every trial has
+_LISTED = 1_000  # combinations of values to choose from: of more there is always another
+_ATTEMPTS = 20  # suggestions that were tried before are asked for again, so often
 _NAME = "seqpa"
-# What may be told of a study that was made with something else.
+# What is told of a study that was made with something else.
 _OTHER = (
-    "was made with another configuration, search space or data: go on with the same, name another "
-    "folder with -o, or say --force to begin anew"
+    "was made with other settings or data ({}): go on with the same, name another folder with -o, "
+    "or say --force to begin anew"
 )
 
 
@@ -130,7 +135,7 @@ class Study:
         known = self.noted("marks")
         if known != marks:
             if known is not None:
-                raise SeqpaError(f"{path}: {_OTHER}")
+                raise SeqpaError(f"{path}: {_OTHER.format(first_difference(known, marks))}")
             self.note("marks", marks)
         # A trial is in the file when it has ended: what was running when a process was killed is
         # suggested again.
@@ -138,6 +143,10 @@ class Study:
         known_trials = self._file.get_trials(deepcopy=False)
         self._study.add_trials(known_trials)
         self._ended = [self._as_told(i, trial) for i, trial in enumerate(known_trials, 1)]
+
+    def is_exhausted(self) -> bool:
+        """Whether every combination of the values to choose from was tried."""
+        return self._left([own.values for own in self.ended()]) == []
 
     def ended(self) -> list[Ended]:
         """The trials that have ended, in this order."""
@@ -217,7 +226,9 @@ class Study:
             late = seconds is not None and time.monotonic() - begun >= seconds
             wanted = 0 if late else trials - len(self.ended()) - len(running)
             for _ in range(min(wanted, at_once - len(running))):
-                trial = self._ask(len(running), at_once)
+                trial = self._ask([own for _, own in running], at_once)
+                if trial is None:
+                    break
                 config = self._make(chosen(self._space, trial.params))
                 running.append((makers.submit(run_trial, config, self.floors()), trial))
             if not running:
@@ -231,17 +242,50 @@ class Study:
                     metric(result.metric)
                 yield self._tell(trial, result)
 
-    def _ask(self, running: int, at_once: int) -> Any:
-        """A trial, suggested from those that have ended; another one for each that is running."""
-        number = len(self.ended()) + running
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", self._optuna.exceptions.ExperimentalWarning)
-            self._study.sampler = self._optuna.samplers.TPESampler(
-                n_startup_trials=STARTUP,
-                constant_liar=at_once > 1,  # not beside what is being tried
-                seed=(self._seed * 1_000_003 + number) % 2**32,
-            )
-        return self._study.ask(self._distributions)
+    def _ask(self, running: Sequence[Any], at_once: int) -> Any:
+        """A trial, suggested from those that have ended; another one for each that is running.
+
+        What was tried already would only score the same: then another is asked for, and where
+        these are few, one of those that are left is taken. None if nothing is left.
+        """
+        number = len(self.ended()) + len(running)
+        tried = [own.values for own in self.ended()]
+        tried += [chosen(self._space, own.params) for own in running]
+        left = self._left(tried)
+        if left == []:
+            return None
+        for attempt in range(_ATTEMPTS):
+            seed = (self._seed * 1_000_003 + number + attempt * 7_368_787) % 2**32
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", self._optuna.exceptions.ExperimentalWarning)
+                self._study.sampler = self._optuna.samplers.TPESampler(
+                    n_startup_trials=STARTUP,
+                    constant_liar=at_once > 1,  # not beside what is being tried
+                    seed=seed,
+                )
+            if left and attempt == _ATTEMPTS - 1:
+                self._study.enqueue_trial(left[seed % len(left)])
+            trial = self._study.ask(self._distributions)
+            if chosen(self._space, trial.params) not in tried:
+                break
+            if attempt < _ATTEMPTS - 1:
+                self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+        return trial
+
+    def _left(self, tried: Sequence[dict[str, Any]]) -> list[dict[str, Any]] | None:
+        """What was not tried yet, as optuna's parameters; None where there is too much to list."""
+        found: list[list[Any]] = []
+        for own in self._distributions.values():
+            if isinstance(own, self._optuna.distributions.CategoricalDistribution):
+                found.append(list(dict.fromkeys(own.choices)))
+            elif isinstance(own, self._optuna.distributions.IntDistribution):
+                found.append(list(range(own.low, min(own.high, own.low + _LISTED) + 1)))
+            else:
+                return None
+        if math.prod(map(len, found)) > _LISTED:
+            return None
+        made = (dict(zip(self._distributions, values, strict=True)) for values in product(*found))
+        return [own for own in made if chosen(self._space, own) not in tried]
 
     def _tell(self, trial: Any, result: TrialResult) -> Ended:
         states = self._optuna.trial.TrialState

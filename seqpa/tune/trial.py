@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from threading import Lock
+from typing import Any
 
 from seqpa.config import Config
 from seqpa.config.build import read_part
 from seqpa.data import Corpus
 from seqpa.errors import SeqpaError
+from seqpa.sequence.tagger import SequenceTagger
 from seqpa.training_run import tagger_of
 
 _READ: dict[str, tuple[Corpus, Corpus]] = {}  # one text in each process
@@ -64,9 +66,8 @@ def run_trial(config: Config, floors: list[float | None]) -> TrialResult:
     scores: list[float] = []
     metric, pruned, error = "", False, None
     try:
-        tagger = tagger_of(config, train.names)
-        tagger.calibration = "none"  # nobody looks at probabilities here
-        for epoch in tagger.training(train, dev=dev):
+        tagger, text = trainer(config, train)
+        for epoch in tagger.training(text, dev=dev):
             scores.append(float(epoch.dev_score or 0.0))
             metric = epoch.dev_metric
             floor = floors[len(scores) - 1] if len(scores) <= len(floors) else None
@@ -76,6 +77,34 @@ def run_trial(config: Config, floors: list[float | None]) -> TrialResult:
     except SeqpaError as failed:
         error = str(failed)
     return TrialResult(scores, metric, pruned, time.perf_counter() - begun, error)
+
+
+def trainer(config: Config, train: Corpus) -> tuple[SequenceTagger, Any]:
+    """Who trains as ``seqpa train`` would, and on what; nobody looks at probabilities here.
+
+    Parameters
+    ----------
+    config : Config
+        With a section ``cluster`` its shards are trained here, one after another.
+    train : Corpus
+        The training text.
+
+    Returns
+    -------
+    tagger, text
+        Untrained, and what its `training` is given.
+    """
+    text: Any = train
+    if config.cluster is None:
+        tagger = tagger_of(config, train.names)
+    else:
+        from seqpa.cluster.executors import Inline
+        from seqpa.cluster.run import cluster_tagger_of, files_of
+
+        tagger = cluster_tagger_of(config, Inline(), train.names)
+        text = files_of(config)
+    tagger.calibration = "none"
+    return tagger, text
 
 
 def corpora_of(config: Config) -> tuple[Corpus, Corpus]:
