@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from seqpa.config import Config
-from seqpa.config.build import data_name, read_part_chunks
+from seqpa.config.build import data_files, data_name, read_part_chunks
 from seqpa.data import Corpus
 from seqpa.errors import SeqpaError
 from seqpa.sequence.encode import FeatureEncoder
@@ -43,9 +44,12 @@ class TrainingFiles:
     ----------
     config : Config
         Any configuration.
+    begun : iterator of Corpus, optional
+        The text, where it can be read only once and somebody has begun.
     """
 
     config: Config
+    begun: Iterator[Corpus] | None = None
 
     def chunks(self) -> Iterator[Corpus]:
         """The text from its beginning.
@@ -54,7 +58,8 @@ class TrainingFiles:
         ------
         Corpus
         """
-        yield from read_part_chunks(self.config, "train")
+        chunks = read_part_chunks(self.config, "train") if self.begun is None else self.begun
+        yield from chunks
 
 
 class StreamedRun(TrainingRun):
@@ -67,6 +72,8 @@ class StreamedRun(TrainingRun):
     resume, force, with_certificate : bool
         As for `TrainingRun`.
     """
+
+    _begun: Iterator[Corpus] | None = None
 
     def __init__(
         self,
@@ -85,13 +92,16 @@ class StreamedRun(TrainingRun):
 
     def _read_training_text(self) -> Corpus:
         """Nothing but the columns: the rest is read when training begins."""
-        for chunk in read_part_chunks(self.config, "train"):
-            names = chunk.names
-            return Corpus(names, [[] for _ in names], np.zeros(0, np.int64))
-        raise SeqpaError(f"{data_name(self.config, 'train')}: has no sentence")
+        chunks = read_part_chunks(self.config, "train")
+        first = next(chunks, None)
+        if first is None:
+            raise SeqpaError(f"{data_name(self.config, 'train')}: has no sentence")
+        if data_files(self.config, "train") == ["-"]:  # what was read comes no second time
+            self._begun = chain([first], chunks)
+        return Corpus(first.names, [[] for _ in first.names], np.zeros(0, np.int64))
 
     def _training_text(self) -> TrainingFiles:
-        return TrainingFiles(self.config)
+        return TrainingFiles(self.config, self._begun)
 
     def _finished(self) -> TrainingOutcome:
         self._save_the_last()

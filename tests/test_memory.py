@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from patience import LONG
 
+import seqpa
 from seqpa import pages
 from seqpa.array_files import InPieces, read_file, write_file
 from seqpa.config import Config
@@ -563,6 +564,37 @@ def test_a_run_from_files_makes_the_model_of_a_run_in_memory(tmp_path: Path) -> 
         corpus
     )
     plain.close()
+
+
+PIPED = """
+import sys
+from pathlib import Path
+from test_memory import config_in
+from seqpa.streamed_run import run_of
+config = config_in(Path(sys.argv[1]), 20000)
+data = config.data.model_copy(update={"train": sys.argv[2]})
+run = run_of(config.model_copy(update={"data": data}), force=True)
+print([(epoch.tokens, epoch.wrong_tokens) for epoch in run.epochs()])
+run.close()
+"""
+
+
+def test_a_text_that_is_piped_in_is_read_whole(tmp_path: Path) -> None:
+    """Its columns are looked at first, and what is read of a pipe comes no second time."""
+    config_in(tmp_path, 20000)
+    path = os.pathsep.join([str(Path(__file__).parent), str(Path(seqpa.__file__).parents[1])])
+    told = []
+    for name in ("-", str(tmp_path / "a.conll")):
+        done = subprocess.run(
+            [sys.executable, "-c", PIPED, str(tmp_path), name],
+            input=(tmp_path / "a.conll").read_bytes(),
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+            check=True,
+        )
+        told.append(done.stdout)
+    assert (tmp_path / "a.conll").stat().st_size > 1 << 17  # more than is read at a time
+    assert told[0] == told[1]
 
 
 def test_a_run_goes_on_with_another_amount_of_memory(tmp_path: Path) -> None:

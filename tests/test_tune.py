@@ -361,6 +361,7 @@ def test_the_command_writes_the_best_and_never_unasked(
         (["--time", "soon"], "such as 90s, 20m or 2h"),
         (["--dask", "local:2", "--jobs", "2"], "say one of them"),
         (["--set", "data.dev=null"], "a dev set chooses"),
+        (["--set", "data.train=-", "--jobs", "2"], "processes cannot read standard input"),
     ],
 )
 def test_mistakes_in_one_line(

@@ -100,6 +100,9 @@ def tune(
         )
     if dask is not None and jobs != 1:
         raise SeqpaError("--jobs and --dask: say one of them")
+    piped = any(own in ("-", ["-"]) for own in (base.data.train, base.data.dev))
+    if piped and (dask is not None or jobs != 1):
+        raise SeqpaError("several processes cannot read standard input: name files, or --jobs 1")
     check_space(config, settings, base)
     folder = (output or config.with_name(f"{config.stem}.tune")).absolute()
     check_folder(folder)
