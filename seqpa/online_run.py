@@ -149,6 +149,11 @@ class OnlineRun:
                     f"{config.place('learner', name)}learner.{name} is {number}: in one pass "
                     f"(--online) it can only be 1"
                 )
+        if config.learner.memory is not None:
+            raise SeqpaError(
+                f"{config.place('learner', 'memory')}learner.memory is "
+                f"{config.learner.memory!r}: leave it out, since one pass (--online) keeps no text"
+            )
         self.outputs = Outputs(config)
         self.progress = Progress()
         self.history: list[Progress] = []

@@ -106,6 +106,12 @@ def test_one_pass_has_one_stage_and_one_order(folder: Path, name: str) -> None:
         OnlineRun(load_config(folder / "c.yaml"))
 
 
+def test_one_pass_needs_no_limit_of_memory(folder: Path) -> None:
+    (folder / "c.yaml").write_text(CONFIG.replace("learner: {", "learner: {memory: 2GB, "))
+    with pytest.raises(SeqpaError, match=r"c\.yaml:4: learner\.memory is '2GB': leave it out"):
+        OnlineRun(load_config(folder / "c.yaml"))
+
+
 def test_mistakes_are_told(folder: Path) -> None:
     config = load_config(folder / "c.yaml", ["decoding.constraints={forbidden: [[V, D]]}"])
     with pytest.raises(SeqpaError, match=r"a\.conll: sentence 2, token 4: the training label 'D'"):
