@@ -336,7 +336,8 @@ def test_tagging_needs_nothing_that_only_training_needs(model: Path, tmp_path: P
     (tmp_path / "in.conll").write_text("Ada NNP\nwon VBD\n")
     code = (
         "import sys; from seqpa.cli import main; status = main(sys.argv[1:]); "
-        "heavy = {'seqpa.config', 'sklearn', 'nltk', 'scipy', 'yaml', 'rich', 'numpy.random'};"
+        "heavy = {'seqpa.config', 'sklearn', 'nltk', 'scipy', 'yaml', 'rich', 'numpy.random', "
+        "'seqpa.core.learner', 'concurrent.futures', 'html.entities', 'tempfile'};"
         "print(status, sorted(heavy & set(sys.modules)))"
     )
     out = tmp_path / "out.conll"

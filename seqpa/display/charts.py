@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+
+from seqpa.display.html import text as escaped
 
 # A contrast of 3 and more on white and on nearly black, and apart for all kinds of eyes.
 BLUE, ORANGE, GREY = "#3b7dc0", "#c8651b", "#7d828c"
@@ -277,7 +278,7 @@ def _opening(width: int, height: int, told: str) -> str:
     return (
         f'<svg class="chart" role="img" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" font-family="{_FONT}" font-size="11" fill="currentColor">'
-        f"<title>{escape(told)}</title>"
+        f"<title>{escaped(told)}</title>"
     )
 
 
@@ -290,4 +291,4 @@ def _rule(x1: float, y1: float, x2: float, y2: float, opacity: float, dashed: bo
 
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escaped(text)}</text>'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 
 FONT = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"
 
@@ -80,4 +79,6 @@ def text(content: object) -> str:
     >>> text("<script>")
     '&lt;script&gt;'
     """
+    from html import escape  # brings the names of all characters
+
     return escape(str(content))

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from seqpa._kernel.ahead import COUNTERS, MOST, TOKENS, Ahead
 from seqpa._kernel.competitor import Competitor
 from seqpa.errors import SeqpaError
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 AUTO = "auto"
 # With `auto`, a block has as many sentences as bring about so many updates.
@@ -68,7 +70,11 @@ class Helpers:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._pool = ThreadPoolExecutor(count, "seqpa-ahead") if count > 0 else None
+        self._pool: ThreadPoolExecutor | None = None
+        if count > 0:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(count, "seqpa-ahead")
 
     def __enter__(self) -> Helpers:
         return self

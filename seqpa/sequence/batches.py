@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqpa._kernel.trainer import LONGEST
-from seqpa.core.batch import solve_batch
 from seqpa.sequence.encode import Encoded
 from seqpa.sequence.weights import TrainingWeights
 
@@ -178,6 +177,8 @@ def step(
     BatchStep or None
         None if the step would be too long for single precision; then nothing has moved.
     """
+    from seqpa.core.batch import solve_batch  # brings learners on vectors
+
     all_keys, columns = np.unique(
         np.concatenate([d.keys for d in differences]), return_inverse=True
     )

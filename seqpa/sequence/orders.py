@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
@@ -53,6 +52,8 @@ def mean_of_orders(
     -------
     FrozenWeights
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     drawn = random_state.integers(2**62, size=seeds - 1).tolist()
     dev_encoded = None if dev is None else first.source.transform(dev[0])
     given_up = Event()

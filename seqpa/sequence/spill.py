@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +39,8 @@ class ArrayFile:
     """
 
     def __init__(self, dtype: Any, folder: str | Path | None = None) -> None:
+        import tempfile  # brings compressors: what fits into memory can do without
+
         self._dtype = np.dtype(dtype)
         self._folder = tempfile.gettempdir() if folder is None else str(folder)
         self._length = 0
