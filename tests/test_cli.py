@@ -337,7 +337,7 @@ def test_tagging_needs_nothing_that_only_training_needs(model: Path, tmp_path: P
     code = (
         "import sys; from seqpa.cli import main; status = main(sys.argv[1:]); "
         "heavy = {'seqpa.config', 'sklearn', 'nltk', 'scipy', 'yaml', 'rich', 'numpy.random', "
-        "'seqpa.core.learner', 'concurrent.futures', 'html.entities', 'tempfile'};"
+        "'seqpa.core.learner', 'html.entities'};"
         "print(status, sorted(heavy & set(sys.modules)))"
     )
     out = tmp_path / "out.conll"
