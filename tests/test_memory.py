@@ -571,7 +571,7 @@ import sys
 from pathlib import Path
 from test_memory import config_in
 from seqpa.streamed_run import run_of
-config = config_in(Path(sys.argv[1]), 20000)
+config = config_in(Path(sys.argv[1]), 5000, epochs=1)
 data = config.data.model_copy(update={"train": sys.argv[2]})
 run = run_of(config.model_copy(update={"data": data}), force=True)
 print([(epoch.tokens, epoch.wrong_tokens) for epoch in run.epochs()])
@@ -581,7 +581,7 @@ run.close()
 
 def test_a_text_that_is_piped_in_is_read_whole(tmp_path: Path) -> None:
     """Its columns are looked at first, and what is read of a pipe comes no second time."""
-    config_in(tmp_path, 20000)
+    config_in(tmp_path, 5000)
     path = os.pathsep.join([str(Path(__file__).parent), str(Path(seqpa.__file__).parents[1])])
     told = []
     for name in ("-", str(tmp_path / "a.conll")):
