@@ -190,6 +190,10 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
         ["evaluate", "MODEL", "good.conll", "--compare", "MODEL", "--method", "guess"],
         "neither bootstrap nor randomisation",
     ),
+    "rounds of no comparison": (
+        ["evaluate", "MODEL", "good.conll", "--rounds", "50"],
+        "--method, --rounds and --seed go with --compare",
+    ),
     "inspecting what is no model": (["inspect", "good.conll"], "damaged, or no seqpa model"),
 }
 

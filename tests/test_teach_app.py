@@ -449,6 +449,7 @@ def test_a_project_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFi
         (["a.seqpa", "--export", "conll", "--encoding", "cp1252", "-o", "x"], "without --encoding"),
         (["a.seqpa", "--backend", "inception", "--model", "m"], "--backend goes without --model"),
         (["a.txt", "--simulate", "--confirm", "unsure"], "--simulate goes without --confirm"),
+        (["a.seqpa", "--train", "-o", "-"], "-o -: a model is no text"),
         (["m.safetensors"], "m.safetensors: is a model: say seqpa teach FILE... --model m.safe"),
         (["a.txt", "--labels", "X", "--project", "a.seqpa"], "go on with seqpa teach a.seqpa, or"),
     ],

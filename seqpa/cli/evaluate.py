@@ -10,7 +10,7 @@ import typer
 
 from seqpa.cli.inputs import AllowImports, Columns, Encoding, Format, MaxSentence, Model
 from seqpa.cli.tables import By, Top, check_by, tables, wrong_sentences
-from seqpa.errors import SeqpaWarning
+from seqpa.errors import SeqpaError, SeqpaWarning
 
 if TYPE_CHECKING:
     from seqpa.evaluate import Comparison, Evaluation
@@ -31,10 +31,15 @@ def evaluate(
         ),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="Of the comparison: bootstrap or randomisation.")
-    ] = "bootstrap",
-    rounds: Annotated[int, typer.Option(min=1, help="Of the comparison.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the comparison.")] = 1,
+        str | None,
+        typer.Option(help="Of the comparison: bootstrap (by default) or randomisation."),
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Of the comparison; 10,000 unless told.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Of the comparison; 1 unless told.")
+    ] = None,
     format: Format = None,
     columns: Columns = None,
     encoding: Encoding = None,
@@ -56,6 +61,8 @@ def evaluate(
     from seqpa.training_run import evaluate_labels
 
     asked = check_by(by)
+    if compare is None and (method, rounds, seed) != (None, None, None):
+        raise SeqpaError("--method, --rounds and --seed go with --compare OTHER_MODEL")
     tagger, file = load(model, allow_imports)
     how = reading(tagger, file, format, columns, encoding, max_sentence_tokens)
     corpus = how.labelled(data)
@@ -75,11 +82,11 @@ def evaluate(
             right,
             ours,
             theirs,
-            seed,
+            1 if seed is None else seed,
             of_spans=evaluation.spans is not None,
             cost=None if cost is None else sequence_cost(cost, labels),
-            method=method,
-            rounds=rounds,
+            method="bootstrap" if method is None else method,
+            rounds=10_000 if rounds is None else rounds,
         )
     sentences = []
     if "sentence" in asked:

@@ -297,6 +297,8 @@ def teach(
         if existing is None or output is None or (export is not None and train):
             what = "--export FORMAT" if export is not None else "--train"
             raise SeqpaError(f"say: seqpa teach PROJECT {what} -o FILE")
+        if train and str(output) == "-":
+            raise SeqpaError("-o -: a model is no text; name a file for it")
         return (
             _export(existing, export, scheme, output, force, parts)
             if export
