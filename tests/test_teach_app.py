@@ -397,7 +397,6 @@ def test_texts_and_labels_pass_through_as_data(tmp_path: Path) -> None:
         (["none.seqpa"], "there is no such project"),
         (["a.txt"], "there are no labels yet"),
         (["a.txt", "--labels", "PER,,LOC"], "'' is no name for a label"),
-        (["a.txt", "--labels", "PER,_"], "'_' stands for no label"),
         (["a.txt", "--labels", "B-PER,I-PER,O"], "say what spans are called"),
         (["long.txt", "--labels", "PER"], "sentence 2 has 10,001 tokens, and 10,000 are the most"),
         (["a.txt", "--labels", "PER", "--kind", "words"], "kind"),

@@ -69,7 +69,7 @@ cdef class Table:
     cdef long long joined_here(self, Py_ssize_t left, const long long[::1] node_at, const int[:, ::1] joined, const int[::1] own, Py_ssize_t place) noexcept nogil
     cpdef rehash(self, const long long[:, ::1] old)
     cpdef joins(self, const long long[:, ::1] links, const long long[::1] node_at, int[:, ::1] joined)
-    cpdef describe(self, const long long[::1] limits, const int[::1] ids, int[::1] which, int[::1] numbers)
+    cpdef describe(self, const long long[::1] limits, int[::1] which, int[::1] numbers)
     cpdef values_of(self, const long long[::1] node_at, const int[:, ::1] joined, const int[::1] which, const int[::1] numbers, long long[::1] out)
 
 cpdef renumber(const int[::1] features, const int[::1] numbers, int[::1] out)

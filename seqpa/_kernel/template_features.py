@@ -642,24 +642,17 @@ class Table:
     def describe(
         self,
         limits: cython.const[cython.longlong][::1],
-        ids: cython.const[cython.int][::1],
         which: cython.int[::1],
         numbers: cython.int[::1],
     ):
-        """The template and the number of every feature; those of template t are below limits[t].
-
-        ids : a new number for each feature, or -1 for those that are left out; empty: all as it is
-        """
+        """The template and the number of every feature; those of template t are below limits[t]."""
         t: cython.Py_ssize_t
         f: cython.Py_ssize_t
         number: cython.Py_ssize_t
-        same: cython.bint = ids.shape[0] == 0
         with cython.nogil:
             for t in range(self.n_templates):
                 for number in range(limits[t]):
                     f = self.direct[self.direct_at[t] + number * self.stride[t]]
-                    if f >= 0 and not same:
-                        f = ids[f]
                     if f >= 0:
                         which[f] = t
                         numbers[f] = number

@@ -540,17 +540,12 @@ class FeatureTable:
         self.kernel.values_of(node_at, joined, which, numbers, values)
         return which, values
 
-    def _numbers(
-        self, ids: NDArray[np.int32] | None = None
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The template of each feature, and at which number of its source it is; see `description`
-        for `ids`."""
-        size = self.size if ids is None else int(ids.max(initial=-1)) + 1
-        which, numbers = np.empty((2, size), np.int32)
+    def _numbers(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The template of each feature, and at which number of its source it is."""
+        which, numbers = np.empty((2, self.size), np.int32)
         limits = self._arrays.places.capacity.copy()
         limits[len(self.bases) :] = self.counts[: len(self.lowest)]  # the rest has no feature
-        own = np.empty(0, np.int32) if ids is None or not self.size else ids
-        self.kernel.describe(limits[self.source], own, which, numbers)
+        self.kernel.describe(limits[self.source], which, numbers)
         return which, numbers
 
     def attributes_of(self, which: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -605,8 +600,28 @@ class FeatureTable:
                 values = values[np.repeat(ids >= 0, self.n_parts[which])]
                 which = which[ids >= 0]
             return Description(self, which, values)
-        which, numbers = self._numbers(ids)
+        which, numbers = self._places_of(ids)
         return Description(self, which, None, numbers, self.joins())
+
+    def _places_of(
+        self, ids: NDArray[np.int32] | None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The template of each feature, and at which number of its source it is; see `description`
+        for `ids`."""
+        size = self.size if ids is None else int(ids.max(initial=-1)) + 1
+        which, numbers = np.empty(size, np.int32), np.empty(size, np.int32)
+        for t in range(len(self.templates)):
+            begin = 0
+            for own in self._entries_in_pieces(t):
+                there = np.flatnonzero(own >= 0)
+                features = own[there]
+                if ids is not None:
+                    features = ids[features]
+                    there, features = there[features >= 0], features[features >= 0]
+                which[features] = t
+                numbers[features] = begin + there
+                begin += len(own)
+        return which, numbers
 
     def kept(self, ids: NDArray[np.int32], n_values: NDArray[np.int64]) -> FeatureTable:
         """A table with the features alone that have a new number, in the order of these.
@@ -619,7 +634,7 @@ class FeatureTable:
             return new
         n = int(np.count_nonzero(ids >= 0))
         self.budget.check(8 * n + self._joined_size + 40 * _PIECE, "the features")
-        which, numbers = self._numbers(ids)
+        which, numbers = self._places_of(ids)
         give_back(self._arrays.direct)
         found = Description(self, which, None, numbers, self.joins())
         give_back(self._arrays.links)

@@ -109,8 +109,6 @@ class LabelSet:
     def _new(self, name: Any) -> str:
         if not isinstance(name, str) or not name.isprintable() or not name == name.strip() != "":
             raise SeqpaError(f"{name!r} is no name for a label: give a word")
-        if name == "_":
-            raise SeqpaError("'_' stands for no label in files of columns: give a word")
         if name in self.names:
             raise SeqpaError(f"there is a label {name!r} already")
         return name
