@@ -443,8 +443,10 @@ def main() -> None:
             parts["Quality"] += "\n\n![Scores by epochs and shards](../docs/scaling-shards.png)"
     if options.write:
         told = machine("numpy", "dask", "distributed")
+        only = {"Time on workers": "speed"}
         for name, text in parts.items():
-            write(f"Shards and workers: {name.lower()}", f"{told}\n\n{text}")
+            command = f"python benchmarks/cluster.py --only {only.get(name, name.lower())}"
+            write(f"Shards and workers: {name.lower()}", f"`{command}` on {told}\n\n{text}")
 
 
 if __name__ == "__main__":

@@ -326,7 +326,10 @@ def main() -> None:
     )
     print(text)
     if options.write:
-        write("Shards and workers: larger clusters, simulated", text)
+        write(
+            "Shards and workers: larger clusters, simulated",
+            f"`python benchmarks/cluster_model.py` on {text}",
+        )
 
 
 if __name__ == "__main__":

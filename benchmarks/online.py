@@ -251,7 +251,7 @@ def main() -> None:
         text = part(options.quick)
         print(f"## {section}\n\n{text}\n")
         if options.write:
-            write(section, text)
+            write(section, f"`python benchmarks/online.py {name}`\n\n{text}")
 
 
 if __name__ == "__main__":
