@@ -264,7 +264,8 @@ def main() -> None:
     print(f"\n{found}")
     if options.write:
         about = (
-            "`python benchmarks/namespaces.py`: three network namespaces with a bridge, the scheduler and the client in one, a worker "
+            "`python benchmarks/namespaces.py`: three network namespaces with a bridge, the "
+            "scheduler and the client in one, a worker "
             "in each of the others; links cut in the middle of a round. TCP timeout 12 s, worker "
             f"time-to-live 60 s, `cluster.timeout` {TIMEOUT} s. "
         )

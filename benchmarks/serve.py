@@ -356,7 +356,8 @@ def main() -> None:
             part = PARTS[name]
             made.append(f"{part.__doc__}\n\n{part(options.quick, Path(folder))}")
             print(f"\n{made[-1]}", flush=True)
-    text = f"`python benchmarks/serve.py` on {machine('fastapi', 'uvicorn', 'pydantic')}; wrk on the same machine.\n\n"
+    told = machine("fastapi", "uvicorn", "pydantic")
+    text = f"`python benchmarks/serve.py` on {told}; wrk on the same machine.\n\n"
     if options.write:
         write("The service", text + "\n\n".join(made))
 
